@@ -256,3 +256,33 @@ fn the_page_about_sold_holes_gives_its_row_of_slots_that_cost_nothing_extra_agai
     let row = format!("| `greedy` | 1 | {} |", columns.join(" | "));
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_queues_of_best_effort_gives_its_row_of_three_queues_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let predicted =
+        ["0.5", "0.8", "0.95"].map(|it| format!("    [\"predicted-wait\", {it}, 2],\n"));
+    let part = shortened(
+        folder.path(),
+        "best-effort-sites/sites.toml",
+        &[(&predicted.concat(), "")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/best-effort-sites.md";
+    let store = folder.path().join("it.db");
+    let here = [("exact", "1"), ("sites", "4"), ("copies", "3")];
+    let setting = Setting::of(&store, &queries(page)[0], 40, &here);
+    let of = |measure, digits| setting.difference(measure, 2.023, digits);
+    let row = format!(
+        "| 4 | 3 queues | {} | {} | {} | {:.0} | {:.1} |",
+        of("wf_makespan_hours", 1),
+        of("others_added_hours", 0),
+        of("others_delayed_percent", 1),
+        setting.mean("wf_cancelled_copies"),
+        setting.mean("wf_cancelled_transfer_hours")
+    );
+    assert!(read(page).contains(&row), "{row}");
+}

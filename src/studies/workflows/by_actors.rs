@@ -6,8 +6,8 @@ use crate::provisioning::testutils::{
     application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
 };
 use crate::provisioning::{
-    Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, Refund, SearchMethod,
-    SiteWorkload, Wish, provisioning_scene,
+    Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, QueueChoice, Refund,
+    SearchMethod, SiteWorkload, Wish, provisioning_scene,
 };
 use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::kernel::drive;
@@ -27,25 +27,35 @@ fn failing(site: SiteWorkload) -> SiteWorkload {
     }
 }
 
+const PREDICTED: QueueChoice = QueueChoice::PredictedWait { quantile: 0.8 };
+const REDUNDANT: QueueChoice = QueueChoice::Redundant { copies: 2 };
+
 /// With messages between actors everything is as with calls, on every kind of site, with every
 /// search, whatever goes wrong.
 #[test]
 fn sites_are_bought_from_alike_by_actors_and_by_plain_calls() {
     let kinds = [
-        (queried(), SearchMethod::Greedy),
-        (queried(), SearchMethod::BestEffort),
-        (rectangles(), SearchMethod::Moga),
-        (rectangles(), SearchMethod::Nsga2),
+        (queried(), SearchMethod::Greedy, QueueChoice::FewestTasks),
+        (
+            queried(),
+            SearchMethod::BestEffort,
+            QueueChoice::FewestTasks,
+        ),
+        (queried(), SearchMethod::BestEffort, PREDICTED),
+        (queried(), SearchMethod::BestEffort, REDUNDANT),
+        (rectangles(), SearchMethod::Moga, QueueChoice::FewestTasks),
+        (rectangles(), SearchMethod::Nsga2, QueueChoice::FewestTasks),
     ];
     let commitments = [
         Commitment::Discarded,
         Commitment::Committed { submissions: 2 },
     ];
-    for (provider, search) in kinds {
+    for (provider, search, queue_choice) in kinds {
         for commitment in commitments {
             for latency in [0, 500] {
                 let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.4 });
                 settings.commitment = commitment;
+                settings.queue_choice = queue_choice;
                 settings.latency = Seconds(latency);
                 settings.refund = Refund::Both {
                     penalty_factor: 0.1,

@@ -10,7 +10,7 @@
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_workflows::provisioning::{
 //!     Application, ApplicationTask, BestEffortSite, Dependency, ProviderSite,
-//!     ProvisioningSettings, best_effort,
+//!     ProvisioningSettings, QueueChoice, best_effort,
 //! };
 //!
 //! // Two tasks of a node each, one after the other, on a site that is idle.
@@ -26,7 +26,8 @@
 //!     site: ProviderSite::new(Nodes(2), &ProvisioningSettings::default()),
 //!     arrivals: &[],
 //! };
-//! let run = best_effort(&application, vec![site]).expect("every task fits");
+//! let run = best_effort(&application, vec![site], QueueChoice::FewestTasks);
+//! let run = run.expect("every task fits");
 //! assert_eq!(run.makespan, Seconds(150));
 //! ```
 

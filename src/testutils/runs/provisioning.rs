@@ -176,6 +176,7 @@ fn outcome(settings: &ProvisioningSettings, alpha: f64, replication: u32) -> Pro
             makespan: best_effort.makespan,
             cost: best_effort.cost,
             placements: Vec::new(),
+            ..BestEffortOutcome::default()
         }),
         slots: if provisions {
             slots(submitted)

@@ -20,7 +20,7 @@ use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
 
 use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
-use super::settings::{Admission, JobMarks, ReplanningSettings, ShortestNotice};
+use super::settings::{Admission, JobMarks, ReplanningSettings, ShortestNotice, kept_waits};
 
 /// A policy whose waiting jobs are *variable*: planned, and planned anew at every event, until they
 /// start. Reservations are fixed: they start exactly when they were granted, or are lost where
@@ -57,7 +57,7 @@ pub struct Replanning {
     totals: ReservationTotals,
     /// Which jobs may be stopped for a reservation, or not be delayed by one.
     marks: JobMarks,
-    /// The waits of jobs that have started, where the notice of reservations is found from them.
+    /// The waits of jobs that have started, where notices or starts are predicted from them.
     waits: Option<WaitPredictor>,
     /// When granted reservations are cancelled again, as far as their owners do that.
     cancellations: Agenda<RequestId>,
@@ -165,7 +165,7 @@ impl Replanning {
             ..ReservationTotals::default()
         };
         Self {
-            waits: settings.notice.and_then(|notice| notice.waits()),
+            waits: settings.notice.and_then(ShortestNotice::waits),
             settings,
             nodes,
             now: Seconds::ZERO,
@@ -214,19 +214,33 @@ impl Replanning {
     /// How long before its start a reservation of this width must be asked for now. As long as no
     /// job of its width has started, nothing is predicted.
     pub(super) fn notice(&self, nodes: Nodes) -> Seconds {
-        match (self.settings.notice, &self.waits) {
-            (Some(ShortestNotice::Fixed(notice)), _) => notice,
-            (Some(ShortestNotice::Predicted(rule)), Some(waits)) => {
-                let wait = waits.quantile(nodes, rule.quantile).unwrap_or_default();
-                Seconds((rule.factor * wait.0 as f64).ceil() as i64)
+        match self.settings.notice {
+            Some(ShortestNotice::Fixed(notice)) => notice,
+            Some(ShortestNotice::Predicted(rule)) => {
+                let wait = self.predicted_wait(nodes, rule.quantile);
+                Seconds((rule.factor * wait.unwrap_or_default().0 as f64).ceil() as i64)
             }
-            _ => Seconds::ZERO,
+            None => Seconds::ZERO,
         }
     }
 
     /// The start of a reservation that has been granted and is not over.
     pub(super) fn granted_start(&self, request: RequestId) -> Option<Seconds> {
         self.reservations.get(&request)?.outcome.start
+    }
+
+    /// From now on remembers the waits of jobs that start, the latest `last` of each node bin.
+    pub fn remember_waits(&mut self, last: usize) {
+        self.waits = kept_waits(last);
+    }
+
+    /// The quantile, between 0 and 1, of the remembered waits of jobs of this width
+    /// ([`WaitPredictor::quantile`]), and 0 as long as there is none. `None` where waits are not
+    /// remembered.
+    #[must_use]
+    pub fn predicted_wait(&self, nodes: Nodes, quantile: f64) -> Option<Seconds> {
+        let waits = self.waits.as_ref()?;
+        Some(waits.quantile(nodes, quantile).unwrap_or_default())
     }
 
     /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs

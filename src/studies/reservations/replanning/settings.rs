@@ -112,14 +112,19 @@ impl ShortestNotice {
         let Self::Predicted(rule) = self else {
             return None;
         };
-        let settings = WaitPredictorSettings {
-            history: rule.last,
-            minimum_history: 0,
-            ..WaitPredictorSettings::default()
-        };
-        // Nothing but an empty history is refused.
-        WaitPredictor::new(settings).ok()
+        kept_waits(rule.last)
     }
+}
+
+/// Keeps the latest waits of each node bin; `None` for 0 of them.
+pub(super) fn kept_waits(last: usize) -> Option<WaitPredictor> {
+    let settings = WaitPredictorSettings {
+        history: last,
+        minimum_history: 0,
+        ..WaitPredictorSettings::default()
+    };
+    // Nothing but an empty history is refused.
+    WaitPredictor::new(settings).ok()
 }
 
 /// A notice from the waits of jobs that have started.

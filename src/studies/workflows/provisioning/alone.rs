@@ -39,7 +39,8 @@ pub fn alone(
             let real = inputs.real(submission).part(part).0;
             let best_effort = match settings.search {
                 SearchMethod::BestEffort => {
-                    best_effort(&real, inputs.background.fork(&inputs.sites, instant))
+                    let forks = inputs.background.fork(&inputs.sites, instant);
+                    best_effort(&real, forks, settings.queue_choice)
                 }
                 _ => None,
             };

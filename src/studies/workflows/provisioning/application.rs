@@ -159,6 +159,15 @@ impl Application {
         self.rest(|task| tasks.contains(&task), |_| (0, Seconds::ZERO))
     }
 
+    /// How long the data of a task takes to `site`, of all parents that ran elsewhere together.
+    #[must_use]
+    pub fn transfers(&self, task: usize, site: usize, ran: impl Fn(usize) -> usize) -> Seconds {
+        let parents = self.tasks[task].parents.iter();
+        parents
+            .filter(|dependency| ran(dependency.parent) != site)
+            .fold(Seconds::ZERO, |sum, dependency| sum + dependency.transfer)
+    }
+
     /// When a task may start at `site` at the earliest, given where and when its parents end.
     #[must_use]
     pub fn earliest(

@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::provisioning::{
-        Application, ApplicationTask, Dependency, Provider, SiteLoad, best_effort,
+        Application, ApplicationTask, Dependency, Provider, QueueChoice, SiteLoad, best_effort,
     };
 
     /// A job on the whole machine for half an hour at the beginning of every hour.
@@ -238,7 +238,12 @@ mod tests {
         for settings in both_kinds() {
             let background = Background::replay(&sites, &settings, &[Seconds::HOUR]);
             for _ in 0..2 {
-                let run = best_effort(&application, background.fork(&sites, 0)).unwrap();
+                let run = best_effort(
+                    &application,
+                    background.fork(&sites, 0),
+                    QueueChoice::default(),
+                )
+                .unwrap();
                 let starts: Vec<i64> = run.placements.iter().map(|run| run.start.0).collect();
                 // The first keeps the job of hour 2 waiting until 7,400 s; the second then waits
                 // until that has ended.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
-use super::least_busy::TasksInTransit;
-use super::{Application, ProviderSite, TaskPlacement};
+use super::copies::{Copies, TaskCopy};
+use super::queue_choice::TasksInTransit;
+use super::{Application, CancelledCopies, ProviderSite, QueueChoice, TaskPlacement};
 
 /// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
 #[derive(Clone)]
@@ -25,26 +26,30 @@ pub const FIRST_TASK: u32 = 1 << 31;
 pub struct BestEffortRun {
     /// Where each task ran, by index.
     pub placements: Vec<TaskPlacement>,
-    /// When each task was submitted to its queue.
+    /// When each task was submitted to its queue, the first of several.
     pub submitted: Vec<Seconds>,
     /// From the first submission to the last end.
     pub makespan: Seconds,
+    /// Copies of tasks that were cancelled.
+    pub cancelled: CancelledCopies,
 }
 
 /// Arrivals are handed over in windows of this length.
 const WINDOW: Seconds = Seconds(24 * 3_600);
 
 /// Runs an application by just-in-time submission, on sites that stand at the same instant. A task
-/// is ready when all its parents have ended; it goes to the site with the fewest tasks, waiting,
-/// running and on the way there (the first of equals, AMB-24d), and is submitted there when its
-/// data has arrived (AMB-24c). Tasks that are ready together go in the order of planning, and each
-/// counts for those after it.
+/// is ready when all its parents have ended; it goes to the site or sites that the rule chooses
+/// (AMB-24d), and is submitted there when its data has arrived (AMB-24c). Tasks that are ready
+/// together go in the order of planning, and each counts for those after it. Of copies that could
+/// start in the same second, that at the site with the lower index does.
 ///
-/// `None` when a task is wider than every site.
+/// `None` when a task is wider than every site, and when a site cannot do what the rule asks of it:
+/// one that keeps rectangles predicts no waits and cancels no copies.
 #[must_use]
 pub fn best_effort(
     application: &Application,
     mut sites: Vec<BestEffortSite<'_>>,
+    choice: QueueChoice,
 ) -> Option<BestEffortRun> {
     let begin = sites.iter().map(|site| site.site.now()).max()?;
     let tasks = application.tasks();
@@ -57,6 +62,7 @@ pub fn best_effort(
         placements: vec![nowhere; tasks.len()],
         submitted: vec![begin; tasks.len()],
         makespan: Seconds::ZERO,
+        cancelled: CancelledCopies::default(),
     };
     let mut waiting_for: Vec<usize> = tasks.iter().map(|task| task.parents.len()).collect();
     let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -83,23 +89,38 @@ pub fn best_effort(
     let mut handed_over = begin;
     let sizes: Vec<Nodes> = sites.iter().map(|site| site.site.nodes()).collect();
     let mut in_transit = TasksInTransit::new(sites.len());
+    let mut copies = Copies::new(sites.len());
     while open > 0 {
-        let in_system = sites.iter().map(|site| site.site.tasks_in_system());
+        let in_system = sites.iter().enumerate();
+        let in_system =
+            in_system.map(|(place, site)| site.site.tasks_in_system() + copies.on_the_way(place));
         let mut busy = in_transit.beside(in_system, now);
         for task in std::mem::take(&mut ready) {
-            let site = busy.send_to_least(&sizes, application.tasks()[task].nodes)?;
-            let arrival = application.earliest(task, site, now, |parent| {
-                (run.placements[parent].site, run.placements[parent].end)
-            });
-            in_transit.note(site, arrival);
-            run.submitted[task] = arrival;
-            run.placements[task].site = site;
-            sites[site]
-                .site
-                .submit([task_job(application, task, site, arrival, FIRST_TASK)]);
+            let nodes = application.tasks()[task].nodes;
+            let placed = |parent: usize| (run.placements[parent].site, run.placements[parent].end);
+            let arrival = |site| application.earliest(task, site, now, placed);
+            let wait = |site: &BestEffortSite<'_>| match choice.quantile() {
+                Some(quantile) => site.site.predicted_waits(&[nodes], quantile),
+                None => Some(vec![Seconds::ZERO]),
+            };
+            let waits: Vec<Seconds> = sites.iter().map(wait).collect::<Option<Vec<_>>>()?.concat();
+            let chosen = busy.send(choice, &sizes, nodes, |site| arrival(site) + waits[site]);
+            let submitted = chosen.iter().map(|&site| arrival(site)).min()?;
+            for site in chosen {
+                let job = task_job(application, task, site, arrival(site), FIRST_TASK);
+                if choice.is_redundant() {
+                    let transfers = application.transfers(task, site, |parent| placed(parent).0);
+                    copies.send(TaskCopy::sent(job, site, transfers));
+                } else {
+                    in_transit.note(site, job.submit);
+                    sites[site].site.submit([job]);
+                }
+            }
+            run.submitted[task] = submitted;
         }
         let next = loop {
-            let next = sites.iter().filter_map(|site| site.site.next_event()).min();
+            let events = sites.iter().filter_map(|site| site.site.next_event());
+            let next = events.chain(copies.next_arrival()).min();
             if let Some(next) = next.filter(|next| *next < handed_over) {
                 break next;
             }
@@ -113,6 +134,15 @@ pub fn best_effort(
                 .for_each(|site| site.hand_over(handed_over));
         };
         now = next;
+        if !copies.is_empty() {
+            copies.begin();
+            while let Some((place, told)) = copies.next_visit(now) {
+                let started = sites[place].site.pass_with_copies(now, told)?;
+                for copy in copies.started(place, &started) {
+                    run.cancelled.add(&copy);
+                }
+            }
+        }
         for (place, site) in sites.iter_mut().enumerate() {
             site.site.advance(now + Seconds(1));
             for outcome in site.site.take_job_outcomes() {

@@ -9,11 +9,12 @@ use bookahead_core::units::{NodeSeconds, Seconds};
 
 use self::application_state::ApplicationState;
 use self::laid_out::LaidOut;
+use super::copies::Copies;
 use super::environment::Environment;
 use super::greedy::greedy;
-use super::least_busy::TasksInTransit;
 use super::ledger::{PlannedTasks, purchases};
 use super::processor_failures::{ProcessorFailure, ProcessorFailures};
+use super::queue_choice::TasksInTransit;
 use super::search::{search, search_stream};
 use super::{
     Advertised, AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError,
@@ -60,6 +61,7 @@ pub(super) async fn provision(
         environment: Environment::new(channel, sites, begin, settings.latency),
         failures: ProcessorFailures::new(&inputs.sites, seed, begin),
         in_transit: TasksInTransit::new(inputs.sites.len()),
+        copies: Copies::new(inputs.sites.len()),
         states: Vec::with_capacity(submissions.len()),
     };
     broker.environment.charges = settings.replanning.clone();
@@ -104,6 +106,8 @@ struct Broker<'a> {
     failures: ProcessorFailures,
     /// Tasks of best effort that were sent and have not reached their queues yet.
     in_transit: TasksInTransit,
+    /// Tasks of best effort that wait in several queues.
+    copies: Copies,
     states: Vec<ApplicationState>,
 }
 
@@ -450,6 +454,7 @@ fn best_effort_of(application: &Application, run: &BestEffortRun) -> BestEffortO
         makespan: run.makespan,
         cost: work.coins().0,
         placements: run.placements.clone(),
+        cancelled: run.cancelled,
     }
 }
 

@@ -6,11 +6,11 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, RequestId};
 use bookahead_reservations::replanning::{Offer, ReplanningSettings};
 
-use super::questions::{advertised, book, book_all, query, reports};
+use super::questions::{advertised, book, book_all, query, reports, started, waits};
 use super::search::still_open;
 use super::{
-    Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport, SiteWorkload,
-    Users,
+    Advertised, BrokerError, CopiesAtSite, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport,
+    SiteWorkload, Users,
 };
 
 /// Sites in which time passes, while others submit their jobs and reservations are under way.
@@ -76,17 +76,50 @@ impl<'a> Environment<'a> {
         }
         self.now = time;
         let mut questions = Vec::with_capacity(self.sites.len());
-        for (site, handed_over) in self.handed_over.iter_mut().enumerate() {
-            let jobs = &self.sites[site].jobs[*handed_over..];
-            let count = jobs.partition_point(|job| job.submit <= time);
-            *handed_over += count;
-            let queued = jobs[..count].iter();
-            let queued = queued.filter(|job| !self.users.reserves(site, job.id));
-            let arrivals = queued.cloned().collect();
+        for site in 0..self.sites.len() {
+            let arrivals = self.arrivals_until(site, time);
             questions.push((site, SiteQuestion::PassTo { time, arrivals }));
         }
         book_all(&self.channel, questions).await?;
         Ok(())
+    }
+
+    /// Lets time pass at a site to the end of a second, in which copies of tasks arrive and are
+    /// cancelled; returns which of those that are watched have started.
+    pub(super) async fn pass_with_copies(
+        &mut self,
+        site: usize,
+        time: Seconds,
+        copies: CopiesAtSite,
+    ) -> Result<Vec<JobId>, BrokerError> {
+        self.now = self.now.max(time);
+        let question = SiteQuestion::PassWithCopies {
+            time,
+            arrivals: self.arrivals_until(site, time),
+            copies,
+        };
+        started(&self.channel, site, question).await
+    }
+
+    /// How long jobs of these widths are predicted to wait at all sites, in their order.
+    pub(super) async fn predicted_waits(
+        &self,
+        nodes: &[Nodes],
+        quantile: f64,
+    ) -> Result<Vec<Vec<Seconds>>, BrokerError> {
+        waits(&self.channel, self.sites.len(), nodes, quantile).await
+    }
+
+    /// The jobs of others that enter the queue of a site until the end of a second and have not
+    /// been handed over.
+    fn arrivals_until(&mut self, site: usize, time: Seconds) -> Vec<Job> {
+        let handed_over = &mut self.handed_over[site];
+        let jobs = &self.sites[site].jobs[*handed_over..];
+        let count = jobs.partition_point(|job| job.submit <= time);
+        *handed_over += count;
+        let queued = jobs[..count].iter();
+        let queued = queued.filter(|job| !self.users.reserves(site, job.id));
+        queued.cloned().collect()
     }
 
     /// Submits jobs of the broker's own to a queue, now or later.

@@ -58,6 +58,9 @@ pub fn provisioning_measures(
     if !inputs.real.is_empty() && settings.search != SearchMethod::BestEffort {
         add_uncertain(&mut measured, outcomes);
     }
+    if settings.search == SearchMethod::BestEffort && settings.queue_choice.is_redundant() {
+        add_copies(&mut measured, outcomes);
+    }
     if !settings.refund.is_none() {
         add_refunds(&mut measured, outcomes);
     }
@@ -287,6 +290,15 @@ fn add_uncertain(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
         "wf_after_ends_su",
         &mut realised().map(|one| one.after_ends),
     );
+}
+
+/// Of tasks that waited in several queues.
+fn add_copies(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
+    let cancelled = || outcomes.iter().map(|outcome| outcome.realised.cancelled);
+    let number = cancelled().map(|copies| f64::from(copies.number));
+    add_mean(measured, "wf_cancelled_copies", number);
+    let hours = cancelled().map(|copies| copies.transfers.hours());
+    add_mean(measured, "wf_cancelled_transfer_hours", hours);
 }
 
 /// Over all slots of all applications.

@@ -8,7 +8,7 @@ use bookahead_core::plan::Slot;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
-use super::{Advertised, PlanValue, ProvisioningInputs, TaskPlacement};
+use super::{Advertised, CancelledCopies, PlanValue, ProvisioningInputs, TaskPlacement};
 
 /// One submission of an application.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -109,6 +109,8 @@ pub struct Realised {
     pub lost_tasks: u32,
     /// Plans made anew because of that.
     pub reprovisioned: u32,
+    /// Of best effort, copies of tasks that were cancelled.
+    pub cancelled: CancelledCopies,
 }
 
 /// Just-in-time submission of the same application at the same instant.
@@ -120,6 +122,8 @@ pub struct BestEffortOutcome {
     pub cost: f64,
     /// Where each task ran, by index.
     pub placements: Vec<TaskPlacement>,
+    /// Copies of tasks that were cancelled.
+    pub cancelled: CancelledCopies,
 }
 
 /// A slot that was paid for.

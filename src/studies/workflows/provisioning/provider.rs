@@ -8,11 +8,12 @@ pub use planning::PlanningSite;
 use bookahead_core::plan::{Piece, Slot};
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{Job, RequestId};
+use bookahead_core::workload::{Job, JobId, RequestId};
 use bookahead_reservations::replanning::Offer;
 use bookahead_reservations::slots::{RectangleSite, SlotSource};
 
-use super::{Provider, ProvisioningSettings};
+use super::queue_choice::WAITS_KEPT;
+use super::{CopiesAtSite, Provider, ProvisioningSettings};
 
 /// A site: a machine, its queue and its sold slots. Cloning it forks the simulation.
 ///
@@ -37,6 +38,23 @@ pub enum SiteQuestion {
         time: Seconds,
         /// Jobs of others.
         arrivals: Vec<Job>,
+    },
+    /// Let time pass to the end of this second, in which best effort sends and cancels copies of
+    /// tasks. These jobs of others arrive on the way.
+    PassWithCopies {
+        /// The second.
+        time: Seconds,
+        /// Jobs of others.
+        arrivals: Vec<Job>,
+        /// The copies.
+        copies: CopiesAtSite,
+    },
+    /// How long are jobs of these widths predicted to wait?
+    PredictWaits {
+        /// Processors of each.
+        nodes: Vec<Nodes>,
+        /// The quantile of the latest waits that the prediction is.
+        quantile: f64,
     },
     /// Which slots are there?
     Advertise,
@@ -88,8 +106,12 @@ pub enum SiteQuestion {
 pub enum SiteAnswer {
     /// It is done.
     Done,
-    /// The wanted piece or start is gone, dearer, or impossible.
+    /// The wanted piece or start is gone, dearer, or impossible; or the site has no such answers.
     Gone,
+    /// The copies that have started, of those that were asked about.
+    Started(Vec<JobId>),
+    /// Predicted waits in the order of the question.
+    Waits(Vec<Seconds>),
     /// Slots, disjoint, by start.
     Slots(Vec<Slot>),
     /// Offers by start.
@@ -121,11 +143,13 @@ impl ProviderSite {
                 source: SlotSource::FreeRectangles,
                 rules,
             } => Self::Rectangles(Box::new(RectangleSite::new(nodes, rules))),
-            provider => Self::Planning(Box::new(PlanningSite::new(
-                nodes,
-                settings.replanning.clone(),
-                provider,
-            ))),
+            provider => {
+                let mut site = PlanningSite::new(nodes, settings.replanning.clone(), provider);
+                if settings.queue_choice.quantile().is_some() {
+                    site.machine.plan().remember_waits(WAITS_KEPT);
+                }
+                Self::Planning(Box::new(site))
+            }
         }
     }
 
@@ -136,6 +160,19 @@ impl ProviderSite {
                 self.submit(arrivals);
                 self.pass_to(time);
                 true
+            }
+            SiteQuestion::PassWithCopies {
+                time,
+                arrivals,
+                copies,
+            } => {
+                self.submit(arrivals);
+                let started = self.pass_with_copies(time, copies);
+                return started.map_or(SiteAnswer::Gone, SiteAnswer::Started);
+            }
+            SiteQuestion::PredictWaits { nodes, quantile } => {
+                let waits = self.predicted_waits(&nodes, quantile);
+                return waits.map_or(SiteAnswer::Gone, SiteAnswer::Waits);
             }
             SiteQuestion::Advertise => return SiteAnswer::Slots(self.advertised()),
             SiteQuestion::QueryFrom {
@@ -225,6 +262,30 @@ impl ProviderSite {
             Self::Planning(site) => {
                 site.machine.wait_until(time);
                 site.machine.advance(time + Seconds(1));
+            }
+        }
+    }
+
+    /// Lets time pass to the end of the second `time`, in which copies of tasks arrive and are
+    /// cancelled; returns which of those that are watched have started. `None` from a site that
+    /// keeps rectangles, where every job keeps its place.
+    pub fn pass_with_copies(&mut self, time: Seconds, copies: CopiesAtSite) -> Option<Vec<JobId>> {
+        match self {
+            Self::Rectangles(_) => None,
+            Self::Planning(site) => Some(site.pass_with_copies(time, copies)),
+        }
+    }
+
+    /// How long jobs of these widths are predicted to wait: for each, this quantile of the latest
+    /// waits in its node bin, and 0 where no job of it has started yet. `None` from a site that
+    /// remembers no waits.
+    #[must_use]
+    pub fn predicted_waits(&self, nodes: &[Nodes], quantile: f64) -> Option<Vec<Seconds>> {
+        match self {
+            Self::Rectangles(_) => None,
+            Self::Planning(site) => {
+                let wait = |&nodes| site.machine.policy().predicted_wait(nodes, quantile);
+                nodes.iter().map(wait).collect()
             }
         }
     }

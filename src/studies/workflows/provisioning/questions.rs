@@ -4,6 +4,8 @@
 
 use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::plan::Slot;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::JobId;
 use bookahead_reservations::replanning::Offer;
 
 use super::{ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
@@ -14,6 +16,14 @@ pub enum BrokerError {
     /// A site that only advertises slots was asked for prices.
     #[error("site number {site} answers no queries: a greedy search needs sites that do")]
     NoQueries {
+        /// Index of the site.
+        site: usize,
+    },
+    /// A site that keeps rectangles was asked to predict waits or to cancel copies of tasks.
+    #[error(
+        "site number {site} gives every job its place when it comes: it predicts no waits and cancels no copies of tasks, which best effort needs by its rule of queues"
+    )]
+    FinalPlaces {
         /// Index of the site.
         site: usize,
     },
@@ -91,6 +101,49 @@ pub(super) async fn reports(
         _ => Err(BrokerError::Misunderstood {
             site,
             question: "report",
+        }),
+    })
+    .await
+}
+
+/// Has time pass at a site, and says which copies have started there.
+pub(super) async fn started(
+    channel: &ServiceChannel<ProviderSite>,
+    site: usize,
+    question: SiteQuestion,
+) -> Result<Vec<JobId>, BrokerError> {
+    let answers = ask_all(
+        channel,
+        vec![(site, question)],
+        |site, answer| match answer {
+            SiteAnswer::Started(tasks) => Ok(tasks),
+            SiteAnswer::Gone => Err(BrokerError::FinalPlaces { site }),
+            _ => Err(BrokerError::Misunderstood {
+                site,
+                question: "cancel copies of tasks",
+            }),
+        },
+    );
+    Ok(answers.await?.concat())
+}
+
+/// How long jobs of these widths are predicted to wait at each of the first `sites`.
+pub(super) async fn waits(
+    channel: &ServiceChannel<ProviderSite>,
+    sites: usize,
+    nodes: &[Nodes],
+    quantile: f64,
+) -> Result<Vec<Vec<Seconds>>, BrokerError> {
+    let questions = (0..sites).map(|site| {
+        let nodes = nodes.to_vec();
+        (site, SiteQuestion::PredictWaits { nodes, quantile })
+    });
+    ask_all(channel, questions.collect(), |site, answer| match answer {
+        SiteAnswer::Waits(waits) => Ok(waits),
+        SiteAnswer::Gone => Err(BrokerError::FinalPlaces { site }),
+        _ => Err(BrokerError::Misunderstood {
+            site,
+            question: "predict waits",
         }),
     })
     .await

@@ -8,7 +8,9 @@ use bookahead_core::units::Seconds;
 use bookahead_reservations::replanning::{Admission, Displacement, ReplanningSettings};
 use bookahead_reservations::slots::SlotSource;
 
-use super::{AskedSites, GeneticSettings, Refund, SlotTariff, WeightScale, Weighting, Wish};
+use super::{
+    AskedSites, GeneticSettings, QueueChoice, Refund, SlotTariff, WeightScale, Weighting, Wish,
+};
 
 /// Everything that determines how applications are provisioned, apart from sites and applications
 /// themselves (Singh 2008, chapters 4 and 7).
@@ -30,6 +32,9 @@ pub struct ProvisioningSettings {
     pub tariff: SlotTariff,
     /// How ALG-2 chooses between sites (AMB-9).
     pub site_choice: SiteChoice,
+    /// To which queues best effort sends tasks.
+    #[serde(default, skip_serializing_if = "QueueChoice::is_default")]
+    pub queue_choice: QueueChoice,
     /// Whether plans stay booked (AMB-23).
     pub commitment: Commitment,
     /// How many brokers submit an application each at every instant, and choose from the same
@@ -73,6 +78,7 @@ impl Default for ProvisioningSettings {
             scale: WeightScale::default(),
             tariff: SlotTariff::default(),
             site_choice: SiteChoice::EarliestStart,
+            queue_choice: QueueChoice::FewestTasks,
             commitment: Commitment::Discarded,
             brokers: 1,
             joint: true,
@@ -189,6 +195,16 @@ impl ProvisioningSettings {
             SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => true,
             SearchMethod::BestEffort | SearchMethod::Greedy | SearchMethod::SingleSlot => false,
         }
+    }
+
+    /// Whether sites keep free rectangles: the places of their jobs are final.
+    #[must_use]
+    pub fn has_rectangles(&self) -> bool {
+        let source = match self.provider {
+            Provider::Advertised { source, .. } => Some(source),
+            Provider::Queried => None,
+        };
+        source == Some(SlotSource::FreeRectangles)
     }
 
     /// How both objectives are weighted; `None` where no search goes by their sum.

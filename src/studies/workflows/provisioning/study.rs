@@ -197,12 +197,15 @@ impl Study for ProvisioningStudy {
             settings.replanning.backfilling = default.replanning.backfilling;
         }
         if about.users_percent.is_some() {
+            // Nobody's best effort is known.
+            settings.queue_choice = default.queue_choice;
             // A job has one task, and its volume is not known.
             about.application = ApplicationSettings::default();
             about.uncertainty = RuntimeUncertainty::default();
         }
         if about.sites.len() == 1 {
             settings.site_choice = default.site_choice;
+            settings.queue_choice = default.queue_choice;
             settings.asked_sites = default.asked_sites;
             about.application.network = Network::default();
         }
@@ -350,7 +353,14 @@ pub fn with_inputs(
     let users = made.users(about, &sites, begin, settings.submissions());
     // Nothing is the same application at the same instant.
     let best_effort = match users.is_empty() {
-        true => made.best_efforts(about, &key, &sites, &background, &instants, &real)?,
+        true => made.best_efforts(
+            (settings, about),
+            &key,
+            &sites,
+            &background,
+            &instants,
+            &real,
+        )?,
         false => Vec::new(),
     };
     let booked = made.booked(about)?;

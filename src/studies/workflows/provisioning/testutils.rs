@@ -164,7 +164,10 @@ pub fn inputs_of(
     let places = (0..instants.len()).flat_map(|place| std::iter::repeat_n(place, together));
     let runs = places.clone().map(|place| {
         let forks = background.fork(&sites, place);
-        Arc::new(best_effort(&application, forks).expect("every task fits somewhere"))
+        Arc::new(
+            best_effort(&application, forks, settings.queue_choice)
+                .expect("every task fits somewhere"),
+        )
     });
     ProvisioningInputs {
         best_effort: runs.collect(),

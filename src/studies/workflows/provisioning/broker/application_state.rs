@@ -87,6 +87,7 @@ impl ApplicationState {
             return;
         };
         self.paid = best_effort.cost;
+        self.outcome.realised.cancelled = best_effort.cancelled;
         let placed = application.order().iter();
         self.outcome.tasks = placed
             .map(|&task| {

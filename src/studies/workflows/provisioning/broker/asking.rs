@@ -20,10 +20,10 @@ impl Broker<'_> {
                 let in_system = reports.iter().map(|report| report.tasks_in_system);
                 let in_system: Vec<usize> = in_system.collect();
                 let now = self.environment.now();
-                let mut busy = self.in_transit.beside(in_system, now);
+                let busy = self.in_transit.beside(in_system, now);
                 let sizes: Vec<Nodes> = self.environment.sizes().collect();
                 let nodes = user.application.tasks()[0].nodes;
-                Ok(busy.send_to_least(&sizes, nodes))
+                Ok(busy.least(&sizes, nodes))
             }
         }
     }

@@ -7,6 +7,7 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 use super::{ApplicationState, Broker};
 use crate::provisioning::best_effort::task_job;
+use crate::provisioning::copies::TaskCopy;
 use crate::provisioning::{Application, BrokerError, FIRST_TASK, TaskPlacement, TaskRun};
 
 /// How far an application has come.
@@ -91,6 +92,7 @@ impl Broker<'_> {
                 return Ok(());
             }
             let mut next = self.environment.next_arrival();
+            next = next.into_iter().chain(self.copies.next_arrival()).min();
             for report in self.environment.reports().await? {
                 next = next.into_iter().chain(report.next_event).min();
             }
@@ -109,8 +111,26 @@ impl Broker<'_> {
             if until.is_some_and(|until| next > until) {
                 return Ok(());
             }
-            self.environment.pass_to(next).await?;
+            self.pass_to(next).await?;
         }
+    }
+
+    /// Lets time pass to the end of a second, in which copies of tasks start.
+    async fn pass_to(&mut self, time: Seconds) -> Result<(), BrokerError> {
+        if self.copies.is_empty() {
+            return self.environment.pass_to(time).await;
+        }
+        let tasks = self.inputs.application.tasks().len();
+        self.copies.begin();
+        while let Some((site, told)) = self.copies.next_visit(time) {
+            let started = self.environment.pass_with_copies(site, time, told).await?;
+            for copy in self.copies.started(site, &started) {
+                let place = (copy.job.id.0 - FIRST_TASK) as usize / tasks;
+                let realised = &mut self.states[place].outcome.realised;
+                realised.cancelled.add(&copy);
+            }
+        }
+        Ok(())
     }
 
     fn note_end(&mut self, site: usize, outcome: &JobOutcome) {
@@ -137,8 +157,8 @@ impl Broker<'_> {
         state.close_progress(application);
     }
 
-    /// Each ready task goes to the site with the fewest tasks that can hold it, those of this
-    /// instant counted (AMB-24d), when its data is there (AMB-24c).
+    /// Each ready task goes to the sites that the rule chooses, those of this instant counted
+    /// (AMB-24d), when its data is there (AMB-24c).
     async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError> {
         let application = self.inputs.real(place);
         let Some(progress) = &mut self.states[place].progress else {
@@ -157,24 +177,44 @@ impl Broker<'_> {
         let sites = &self.inputs.sites;
         let sizes: Vec<Nodes> = sites.iter().map(|site| site.nodes).collect();
         let reports = self.environment.reports().await?;
-        let in_system = reports.iter().map(|report| report.tasks_in_system);
-        let in_system: Vec<_> = in_system.collect();
+        let in_system = reports.iter().enumerate();
+        let in_system =
+            in_system.map(|(site, report)| report.tasks_in_system + self.copies.on_the_way(site));
         let now = self.environment.now();
         let mut busy = self.in_transit.beside(in_system, now);
+        let choice = self.settings.queue_choice;
+        let widths = ready.iter().map(|&task| application.tasks()[task].nodes);
+        let widths: Vec<Nodes> = widths.collect();
+        let waits = match choice.quantile() {
+            Some(quantile) => self.environment.predicted_waits(&widths, quantile).await?,
+            None => vec![vec![Seconds::ZERO; widths.len()]; sites.len()],
+        };
         let mut jobs = vec![Vec::new(); sites.len()];
-        for task in ready {
-            let nodes = application.tasks()[task].nodes;
-            let Some(site) = busy.send_to_least(&sizes, nodes) else {
+        for (number, task) in ready.into_iter().enumerate() {
+            let arrival = |site| {
+                application.earliest(task, site, now, |parent| {
+                    placements[parent].map_or((site, now), |placed| (placed.site, placed.end))
+                })
+            };
+            let start = |site: usize| arrival(site) + waits[site][number];
+            let chosen = busy.send(choice, &sizes, widths[number], start);
+            if chosen.is_empty() {
                 let state = &mut self.states[place];
                 state.given_up = Some(now);
                 state.close_progress(application);
                 return Ok(());
-            };
-            let arrival = application.earliest(task, site, now, |parent| {
-                placements[parent].map_or((site, now), |placed| (placed.site, placed.end))
-            });
+            }
             let first = FIRST_TASK + (place * application.tasks().len()) as u32;
-            jobs[site].push(task_job(application, task, site, arrival, first));
+            for site in chosen {
+                let job = task_job(application, task, site, arrival(site), first);
+                if choice.is_redundant() {
+                    let ran = |parent: usize| placements[parent].map_or(site, |placed| placed.site);
+                    let transfers = application.transfers(task, site, ran);
+                    self.copies.send(TaskCopy::sent(job, site, transfers));
+                } else {
+                    jobs[site].push(job);
+                }
+            }
         }
         for (site, jobs) in jobs.into_iter().enumerate() {
             for job in &jobs {

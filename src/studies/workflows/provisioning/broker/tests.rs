@@ -2,11 +2,13 @@ mod commitment;
 mod failures;
 mod one_slot;
 mod outlasting;
+mod queues;
 mod refunds;
 mod running_sites;
 mod several;
 mod users;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -15,6 +17,7 @@ use bookahead_core::failures::{FailureTrace, NodeEvent};
 use bookahead_core::kernel::drive;
 use bookahead_core::plan::SlotRules;
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes};
+use bookahead_core::workload::{Job, JobId};
 use bookahead_reservations::slots::SlotSource;
 
 use super::super::{

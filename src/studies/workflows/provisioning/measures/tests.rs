@@ -6,8 +6,8 @@ use bookahead_core::workload::workflows::{SyntheticSettings, synthetic};
 
 use super::*;
 use crate::provisioning::{
-    ApplicationTask, Background, BestEffortOutcome, BoughtSlot, Dependency, FrontMember, Realised,
-    Refund, SiteWorkload, Users,
+    ApplicationTask, Background, BestEffortOutcome, BoughtSlot, CancelledCopies, Dependency,
+    FrontMember, QueueChoice, Realised, Refund, SiteWorkload, Users,
 };
 
 /// Two tasks in a row, 2 nodes for 1 h and 4 nodes for 2 h: 10 SU, 3 h.
@@ -94,11 +94,12 @@ fn outcome() -> ProvisioningOutcome {
             replans: 1,
             lost_tasks: 3,
             reprovisioned: 1,
+            ..Realised::default()
         },
         best_effort: Some(BestEffortOutcome {
             makespan: Seconds::HOUR * 8,
             cost: 10.0,
-            placements: Vec::new(),
+            ..BestEffortOutcome::default()
         }),
         slots: vec![slot(8.0, 6 * 3_600, 3_600), slot(5.0, 4 * 3_600, 0)],
         front: vec![
@@ -376,5 +377,38 @@ fn what_others_lose_is_a_mean_over_the_jobs_of_all_sites() {
             ("others_delayed_percent", 50.0),
             ("others_slowdown_ratio", 1.5),
         ],
+    );
+}
+
+/// 2 and 5 copies with transfers of 1 h and 2 h are 3.5 and 1.5 h an application.
+#[test]
+fn cancelled_copies_are_counted_where_tasks_wait_in_several_queues() {
+    let with = |number, hours| ProvisioningOutcome {
+        realised: Realised {
+            cancelled: CancelledCopies {
+                number,
+                transfers: Seconds::HOUR * hours,
+            },
+            ..outcome().realised
+        },
+        ..outcome()
+    };
+    let of = |queue_choice| {
+        let settings = ProvisioningSettings {
+            queue_choice,
+            ..settings(SearchMethod::BestEffort, HALF)
+        };
+        measured(&settings, vec![with(2, 1), with(5, 2)])
+    };
+    check(
+        &of(QueueChoice::Redundant { copies: 2 }),
+        &[
+            ("wf_cancelled_copies", 3.5),
+            ("wf_cancelled_transfer_hours", 1.5),
+        ],
+    );
+    assert_eq!(
+        of(QueueChoice::FewestTasks).get("wf_cancelled_copies"),
+        None
     );
 }

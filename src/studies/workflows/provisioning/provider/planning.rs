@@ -1,11 +1,12 @@
 //! A site that plans its queue anew at every event.
 
 use bookahead_core::plan::{Piece, Slot, SlotList};
+use bookahead_core::scheduling::Phase;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{RequestId, ReservationRequest, WantedStart};
+use bookahead_core::workload::{JobId, RequestId, ReservationRequest, WantedStart};
 use bookahead_reservations::replanning::{Offer, ReplanningMachine, ReplanningSettings};
 
-use crate::provisioning::Provider;
+use crate::provisioning::{CopiesAtSite, Provider};
 
 /// A site that plans its queue anew at every event. It answers queries with prices (Singh 2008,
 /// chapter 7), or advertises the holes of its plan (Singh 2008, chapter 3, for estimates that are
@@ -26,6 +27,20 @@ impl PlanningSite {
             machine: ReplanningMachine::replanning(nodes, settings),
             provider,
         }
+    }
+
+    /// Cancellations come before starts, which are the last thing of a second.
+    pub(super) fn pass_with_copies(&mut self, time: Seconds, copies: CopiesAtSite) -> Vec<JobId> {
+        let machine = &mut self.machine;
+        machine.submit(copies.arrivals);
+        machine.wait_until(time);
+        machine.cancel(copies.cancelled.into_iter().map(|task| (time, task)));
+        machine.advance(time + Seconds(1));
+        machine.take_cancelled();
+        let mut started = copies.watched;
+        started
+            .retain(|task| matches!(machine.cluster().phase(*task), Phase::Running | Phase::Done));
+        started
     }
 
     pub(super) fn advertised(&mut self) -> Vec<Slot> {

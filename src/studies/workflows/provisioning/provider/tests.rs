@@ -1,3 +1,5 @@
+mod copies;
+
 use proptest::prelude::*;
 
 use bookahead_core::kernel::drive;

@@ -223,6 +223,19 @@ section! {
             .note(": e of a slot with nothing planned after it, which is divisible in any case"),
         /// Which site takes a task.
         site_choice: Option<SiteChoice> = named::<SiteChoice>().decides("AMB-9"),
+        /// To which queues best effort sends tasks.
+        queue_choice: Given<String> = one_of(|| vec!["fewest-tasks", "predicted-wait", "redundant"])
+            .note(": to which queues best effort sends a task: the search, and what other searches are compared with")
+            .default_is("fewest-tasks")
+            .decides("Singh 2008 §1.1, §2.2"),
+        /// Which quantile of waits a predicted wait is.
+        queue_quantile: Given<f64> = real().from(0.0).to(1.0)
+            .note(r#" of the latest 200 waits of jobs in the node bin of a task (1–4, 5–16, 17–64, 65 and more nodes), by the nearest rank, for queue_choice = "predicted-wait""#)
+            .default_is("0.8"),
+        /// How many queues a task is sent to.
+        queue_copies: Given<u32> = integer_within(2, 64)
+            .note(r#": queues that a task is sent to, for queue_choice = "redundant""#)
+            .default_is("2"),
         /// Whether plans stay booked.
         commitment: Given<String> = one_of(|| vec!["discarded", "committed"])
             .default_is("discarded")

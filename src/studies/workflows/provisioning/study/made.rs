@@ -3,8 +3,9 @@
 
 use super::{ProvisionedSettings, RelativeWish};
 use crate::provisioning::{
-    Application, Background, BestEffortRun, Genetic, ProvisioningSettings, SiteWorkload, Users,
-    Wish, best_effort, common_window, draw_instants, load_site, search_advertised, search_stream,
+    Application, Background, BestEffortRun, Genetic, ProvisioningSettings, QueueChoice,
+    SiteWorkload, Users, Wish, best_effort, common_window, draw_instants, load_site,
+    search_advertised, search_stream,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::random;
@@ -285,20 +286,21 @@ impl<'a> Made<'a> {
     pub(super) fn best_effort(
         &self,
         key: &str,
+        choice: QueueChoice,
         sites: &[SiteWorkload],
         background: &Background,
         application: &Application,
         instant: usize,
     ) -> Result<Arc<BestEffortRun>, Arc<InputError>> {
-        self.shared
-            .best_efforts
-            .get(format!("{key}|{instant}"), || {
-                best_effort(application, background.fork(sites, instant)).ok_or_else(|| {
-                    InputError::Workload(
-                        "best effort comes to no end: a task was lost in a queue".to_owned(),
-                    )
-                })
+        let key = format!("{key}|{}|{instant}", canonical_text(&choice));
+        self.shared.best_efforts.get(key, || {
+            let forks = background.fork(sites, instant);
+            best_effort(application, forks, choice).ok_or_else(|| {
+                InputError::Workload(
+                    "best effort comes to no end: a task was lost in a queue".to_owned(),
+                )
             })
+        })
     }
 
     pub(super) fn searched(
@@ -377,11 +379,12 @@ pub(super) fn background_key(
     about: &ProvisionedSettings,
 ) -> String {
     format!(
-        "{}|{}|{}|{}|{}",
+        "{}|{}|{}|{}|{}|{}",
         spec.seed,
         canonical_text(&about.sites),
         canonical_text(&settings.provider),
         canonical_text(&settings.replanning),
+        settings.queue_choice.quantile().is_some(),
         instants_of(spec, settings, about)
     )
 }

@@ -39,6 +39,8 @@ pub const MEASURES: &[Measure] = &[
     measure("wf_replans", "", "Plans made anew for slots gone", 2, Topic::CarriedOut),
     measure("wf_lost_tasks", "", "Tasks lost to node failures", 2, Topic::CarriedOut).of_kind(QuantityKind::RareCount),
     measure("wf_reprovisioned", "", "Plans made anew after failures", 2, Topic::CarriedOut),
+    measure("wf_cancelled_copies", "", "Copies cancelled", 1, Topic::CarriedOut),
+    measure("wf_cancelled_transfer_hours", "h", "Transfers for cancelled copies (h)", 2, Topic::CarriedOut),
     measure("wf_outlasted_tasks", "", "Tasks that outlasted their slots", 2, Topic::CarriedOut),
     measure("wf_rebooked_tasks", "", "Tasks booked anew because of that", 2, Topic::CarriedOut),
     measure("wf_after_ends_su", "SU", "Paid after tasks' early ends (SU)", 1, Topic::CarriedOut),

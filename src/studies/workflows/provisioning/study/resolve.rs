@@ -11,8 +11,8 @@ use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
 use super::resolve_application::{application, jobs_fit, no_bound, uncertainty, users_percent};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::provisioning::{
-    Commitment, GeneticSettings, Provider, ProvisioningSettings, Refund, SearchMethod, SlotTariff,
-    Wish,
+    Commitment, GeneticSettings, Provider, ProvisioningSettings, QueueChoice, Refund, SearchMethod,
+    SlotTariff, Wish,
 };
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::{ApplicationSettings, RuntimeUncertainty};
@@ -21,7 +21,6 @@ use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
 use bookahead_reservations::replanning::ReplanningSettings;
 use bookahead_reservations::replanning::study::reserved_unit_price;
-use bookahead_reservations::slots::SlotSource;
 use bookahead_reservations::slots::study::keys::RawSlots;
 use bookahead_reservations::slots::study::slot_study;
 
@@ -56,6 +55,7 @@ pub(super) fn resolve(
     let number = application.as_ref().map_or(1, ApplicationSettings::number);
     several_fit(own, &settings, number, problems)?;
     weights_fit(own, settings.search, problems)?;
+    queues_fit(own, &settings, problems)?;
     let about = ProvisionedSettings {
         sites: sites?,
         application: application?,
@@ -117,6 +117,26 @@ fn weights_fit(own: &RawTables, search: SearchMethod, problems: &mut Problems) -
     no_bound(&own.provisioning, why, help, problems)
 }
 
+/// Sites that keep free rectangles predict no waits and cancel no copies of tasks.
+fn queues_fit(
+    own: &RawTables,
+    settings: &ProvisioningSettings,
+    problems: &mut Problems,
+) -> Option<()> {
+    if settings.queue_choice.is_default() || !settings.has_rectangles() {
+        return Some(());
+    }
+    let field = own.provisioning.queue_choice();
+    problems.add(
+        ProblemKind::Conflict,
+        field.key.path,
+        field.place(),
+        "on free rectangles every job has its place when it comes: no wait is predicted, and nothing is cancelled in favour of others",
+        "say `slots.source = \"plan\"`, or `queue_choice = \"fewest-tasks\"`",
+    );
+    None
+}
+
 /// Sites are whole traces, and their load is said in one way.
 fn workload_fits(
     workload: &WorkloadSettings,
@@ -167,19 +187,12 @@ fn exact_rectangles(
     asked: &Asked<'_>,
     problems: &mut Problems,
 ) -> Option<()> {
-    let rectangles = matches!(
-        settings.provider,
-        Provider::Advertised {
-            source: SlotSource::FreeRectangles,
-            ..
-        }
-    );
     let exact = asked
         .workload
         .whole
         .as_ref()
         .is_some_and(|whole| whole.exact_estimates);
-    if rectangles && !exact {
+    if settings.has_rectangles() && !exact {
         let given = asked
             .written
             .and_then(|raw| raw.get_ref().exact_estimates.as_ref());
@@ -270,6 +283,7 @@ fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSett
     let replans = raw.replans().or_default(problems);
     let refund = refund(raw, problems);
     let reserved_unit_price = charged(own, search, problems);
+    let queue_choice = queue_choice(raw, problems);
     submissions?;
     Some(ProvisioningSettings {
         provider: provider?,
@@ -279,6 +293,7 @@ fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSett
         scale: raw.scale.unwrap_or_default(),
         tariff: tariff?,
         site_choice: raw.site_choice.unwrap_or_default(),
+        queue_choice: queue_choice?,
         commitment: commitment?,
         brokers: brokers?,
         joint: raw.joint().is_on(),
@@ -318,6 +333,18 @@ fn charged(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Op
             None
         }
     }
+}
+
+fn queue_choice(raw: &RawProvisioning, problems: &mut Problems) -> Option<QueueChoice> {
+    let quantile = raw.queue_quantile().or_default(problems);
+    let copies = raw.queue_copies().or_default(problems);
+    let name = raw.queue_choice().name(problems)?;
+    let (quantile, copies) = (quantile?, copies?);
+    Some(match name {
+        "predicted-wait" => QueueChoice::PredictedWait { quantile },
+        "redundant" => QueueChoice::Redundant { copies },
+        _ => QueueChoice::FewestTasks,
+    })
 }
 
 fn refund(raw: &RawProvisioning, problems: &mut Problems) -> Option<Refund> {

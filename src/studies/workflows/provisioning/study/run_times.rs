@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{Made, ProvisionedSettings};
-use crate::provisioning::{Application, Background, BestEffortRun, SiteWorkload};
+use crate::provisioning::{
+    Application, Background, BestEffortRun, ProvisioningSettings, SiteWorkload,
+};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::workflows::RealRuntimes;
 use bookahead_lab::study::inputs::{InputError, canonical_text};
@@ -50,7 +52,7 @@ impl Made<'_> {
     /// Best effort from each of these instants, with the real run times of each submission.
     pub(super) fn best_efforts(
         &self,
-        about: &ProvisionedSettings,
+        (settings, about): (&ProvisioningSettings, &ProvisionedSettings),
         key: &str,
         sites: &[SiteWorkload],
         background: &Background,
@@ -66,7 +68,8 @@ impl Made<'_> {
                 RealRuntimes::Exact => key.to_owned(),
                 _ => format!("{key}|{how}|{submission}"),
             };
-            self.best_effort(&key, sites, background, application, instant)
+            let choice = settings.queue_choice;
+            self.best_effort(&key, choice, sites, background, application, instant)
         });
         runs.collect()
     }

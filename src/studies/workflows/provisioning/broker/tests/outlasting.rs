@@ -257,7 +257,8 @@ proptest! {
             }).collect();
             inputs.best_effort = inputs.instants.iter().enumerate().map(|(number, &instant)| {
                 let forks = inputs.background.fork(&inputs.sites, instant);
-                Arc::new(crate::provisioning::best_effort(inputs.real(number), forks).unwrap())
+                let real = inputs.real(number);
+                Arc::new(crate::provisioning::best_effort(real, forks, settings.queue_choice).unwrap())
             }).collect();
             let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             check(&inputs, &run)?;

@@ -1,6 +1,7 @@
 //! Best effort at running sites.
 
 use super::*;
+use crate::provisioning::QueueChoice;
 
 /// Two of one node fit at once on each site, and those of the first application count for the
 /// second, which is queued behind them.
@@ -91,9 +92,17 @@ proptest! {
         seed in 0_u64..100_000,
         sites in 1_usize..4,
     ) {
-        for provider in [queried(), rectangles()] {
+        let rules = [
+            (rectangles(), QueueChoice::FewestTasks),
+            (queried(), QueueChoice::FewestTasks),
+            (queried(), QueueChoice::PredictedWait { quantile: 0.7 }),
+            (queried(), QueueChoice::Redundant { copies: 2 }),
+            (queried(), QueueChoice::Redundant { copies: 3 }),
+        ];
+        for (provider, queue_choice) in rules {
             let mut settings = settings_of(provider, SearchMethod::BestEffort, Wish::TradeOff { alpha: 0.0 });
             settings.commitment = Commitment::Committed { submissions: 1 };
+            settings.queue_choice = queue_choice;
             let application = without_transfers(&application_of(seed, sites, 15, 6));
             let workloads = (0..sites).map(|site| drawn_site(seed, site)).collect();
             let inputs = inputs_of(workloads, application, &settings, &[Seconds(70_000)]);
@@ -108,13 +117,14 @@ proptest! {
             prop_assert!(outcome.realised.completed);
             prop_assert_eq!(outcome.realised.makespan, best_effort.makespan);
             prop_assert_eq!(outcome.realised.cost, best_effort.cost);
+            prop_assert_eq!(outcome.realised.cancelled, best_effort.cancelled);
         }
     }
 }
 
 /// With transfers, whose ends may fall on the second of somebody's arrival, the order of the two in
 /// the queue is open.
-fn without_transfers(application: &Application) -> Application {
+pub(super) fn without_transfers(application: &Application) -> Application {
     let mut tasks = application.tasks().to_vec();
     for task in &mut tasks {
         for dependency in &mut task.parents {
