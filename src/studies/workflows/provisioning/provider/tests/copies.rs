@@ -9,8 +9,9 @@ use bookahead_reservations::replanning::ReplanningSettings;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// A copy that is cancelled before anything else happens leaves no trace: all jobs start as if
-    /// it had never come, and what is predicted and offered is the same.
+    /// A copy that is cancelled before it has made anybody start leaves no trace: all jobs start as
+    /// if it had never come, and what is predicted and offered is the same. (A job may start because
+    /// of it: one that is planned behind both goes past a third that the copy moves.)
     #[test]
     fn a_cancelled_copy_leaves_no_trace(
         seed in 0_u64..100_000,
@@ -36,12 +37,12 @@ proptest! {
         let mut disturbed = undisturbed.clone();
         let copy = Job::rigid(JobId(FIRST_TASK), when, Nodes(nodes), Seconds(5_000));
         let sent = CopiesAtSite {
-            watched: vec![copy.id],
+            watched: jobs.iter().map(|job| job.id).chain([copy.id]).collect(),
             arrivals: vec![copy.clone()],
             ..CopiesAtSite::default()
         };
         let started = disturbed.pass_with_copies(when, sent);
-        if started == Some(vec![copy.id]) {
+        if started != Some(Vec::new()) {
             return Ok(());
         }
         prop_assert_eq!(disturbed.tasks_in_system(), undisturbed.tasks_in_system() + 1);
