@@ -51,7 +51,7 @@ pub use policy::{JobQuoter, Policy, QueueForecast, WindowQuote, WindowSeller};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{
     AccurateUserRule, AccurateUsers, ExcludedUsers, PromisingRule, ShorteningRule,
-    UnderestimatorRule,
+    UnderestimatorRule, longer_duration,
 };
 pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, QueueSettings, Waiting};
 pub use settings::{

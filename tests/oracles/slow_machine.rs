@@ -208,6 +208,13 @@ impl<'a> SlowMachine<'a> {
         self.jobs[job].estimate.0
     }
 
+    /// How long the job may hold its nodes: for its estimate, or for what it was promised if that
+    /// is more.
+    pub fn longest(&self, job: usize) -> i64 {
+        let promised = self.fate[job].promise.map(|(start, end, _)| end - start);
+        promised.unwrap_or(0).max(self.estimate(job))
+    }
+
     pub fn deadline(&self, job: usize) -> i64 {
         self.jobs[job].deadline.0
     }
@@ -296,7 +303,7 @@ impl<'a> SlowMachine<'a> {
     pub fn set_window(&mut self, job: usize, window_end: i64) {
         let start = self.fate[job].start.expect("it runs");
         self.window_end[job] = window_end;
-        let granted = self.jobs[job].runtime.0.min(self.estimate(job));
+        let granted = self.jobs[job].runtime.0.min(self.longest(job));
         self.cancel(Happening::End(job));
         self.schedule(window_end.min(start + granted), Happening::End(job));
     }

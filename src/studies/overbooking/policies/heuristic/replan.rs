@@ -42,13 +42,13 @@ impl Heuristic {
                     from,
                     latest: slot.start - Seconds(1),
                     nodes: slot.nodes,
-                    duration: slot.estimate,
+                    duration: slot.longest,
                     own_start: Some(slot.start),
                 }) else {
                     continue;
                 };
                 self.profile.release(slot.start, slot.end, slot.nodes);
-                (start, start + slot.estimate)
+                (start, start + slot.longest)
             } else {
                 self.profile.release(slot.start, slot.end, slot.nodes);
                 let latest = slot.start.max(from);
@@ -75,7 +75,7 @@ impl Heuristic {
 
     fn extend_windows(&mut self, cluster: &mut Cluster) {
         for slot in &mut self.running {
-            let limit = (slot.start + slot.estimate).min(slot.deadline);
+            let limit = (slot.start + slot.longest).min(slot.deadline);
             if slot.end >= limit || cluster.is_closing(slot.job) {
                 continue;
             }
