@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::agree;
 use super::slow_machine::{Fate, Phase, Planner, Recovery, SlowMachine};
-use super::workloads::{Case, Kind, case, of_users};
+use super::workloads::{Case, Kind, asking, case, of_users};
 
 /// A reservation of `n` nodes on `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -334,11 +334,29 @@ impl Planner for Twin {
     }
 
     fn given_up(&mut self, _machine: &mut SlowMachine, _job: usize) {}
+
+    fn wished(&mut self, machine: &mut SlowMachine, job: usize, until: i64) {
+        let start = machine.fate[job].start.expect("it runs");
+        let window = machine.window_end[job];
+        let free = self.free(machine);
+        let fits = |free: &&i64| **free >= machine.width(job) as i64;
+        let extra = free
+            .iter()
+            .skip((window - machine.now) as usize)
+            .take_while(fits);
+        let end = until.min(window + extra.count() as i64);
+        if end > start + machine.longest(job) {
+            machine.lengthen(job, end);
+            self.slots[job] = Some(Slot { start, end });
+        }
+    }
 }
 
 fn twin(case: &Case, settings: &PolicySpec) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
-    SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+    let mut machine = SlowMachine::new(case.nodes, &case.jobs, &case.failures);
+    machine.asks = case.asks;
+    machine.run(&mut planner)
 }
 
 fn compare(case: &Case, settings: &PolicySpec) -> Result<(), TestCaseError> {
@@ -437,6 +455,16 @@ proptest! {
     }
 
     #[test]
+    fn both_agree_with_their_oracle_where_users_lengthen_estimates(
+        case in prop_oneof![asking(Kind::NoFailures), asking(Kind::Failures)], knobs in knobs(),
+        underestimators in super::underestimators(),
+    ) {
+        for strategy in ["heuristic-planning", "heuristic-overbooking"] {
+            compare(&case, &PolicySpec { underestimators, ..with_knobs(&case, strategy, knobs) })?;
+        }
+    }
+
+    #[test]
     fn both_agree_with_their_oracle_when_down_nodes_count_as_free(
         case in case(Kind::Failures), (_, passes, crash, failed_start, retry) in knobs(),
     ) {
@@ -473,6 +501,7 @@ fn the_oracle_itself_overbooks_the_gap_of_golden_scenario_g1() {
         failures: FailureTrace::default(),
         history: vec![25, 25, 25, 25, 25, 50, 50, 50, 100, 100],
         habits: Vec::new(),
+        asks: None,
         threshold: 0.25,
         failure_rate: 0.0,
         mean_time_to_repair: 100,
@@ -500,6 +529,7 @@ fn the_end_of_a_run_comes_behind_others_of_its_second_once_its_window_was_length
         failures: outages([(0, 0, 2)]),
         history: vec![0],
         habits: Vec::new(),
+        asks: None,
         threshold: 0.25,
         failure_rate: 0.0,
         mean_time_to_repair: 37,

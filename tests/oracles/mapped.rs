@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::agree;
 use super::slow_machine::{Fate, Phase, Planner, Recovery, SlowMachine};
-use super::workloads::{Case, Kind, case, of_users};
+use super::workloads::{Case, Kind, asking, case, of_users};
 
 /// A job's nodes on `[start, end)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -525,11 +525,32 @@ impl Planner for Twin {
         self.nodes_freed(machine);
         self.start_early(machine, &nodes);
     }
+
+    fn wished(&mut self, machine: &mut SlowMachine, job: usize, until: i64) {
+        let own = self.reservation_of(job).clone();
+        let end = until.min(self.next_start(job, &own.nodes, machine.now));
+        let is_held = |other: &Reservation| {
+            let promise = machine.fate[other.job].promise;
+            let planned = machine.phase[other.job] == Phase::Planned;
+            self.holds && planned && promise.is_some_and(|promise| promise.2)
+        };
+        let held = own.nodes.iter().any(|&node| self.has(node, is_held));
+        if held || end <= own.start + machine.longest(job) {
+            return;
+        }
+        for other in self.reservations.iter_mut().filter(|it| it.job == job) {
+            other.end = end;
+        }
+        machine.lengthen(job, end);
+        self.expect_at(job, end);
+    }
 }
 
 fn twin(case: &Case, settings: &PolicySpec) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
-    SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+    let mut machine = SlowMachine::new(case.nodes, &case.jobs, &case.failures);
+    machine.asks = case.asks;
+    machine.run(&mut planner)
 }
 
 fn compare(case: &Case, settings: &PolicySpec) -> Result<(), TestCaseError> {
@@ -623,6 +644,23 @@ proptest! {
             let settings = PolicySpec {
                 underestimators: UnderestimatorRule::MoreTime,
                 crash, failed_start, retry, hold_for_overbooked, early_start, overlap,
+                ..case.settings(strategy)
+            };
+            compare(&case, &settings)?;
+        }
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_where_users_lengthen_estimates(
+        case in prop_oneof![asking(Kind::NoFailures), asking(Kind::Failures)],
+        (crash, failed_start, retry) in rules(), hold_for_overbooked in any::<bool>(),
+        early_start in prop::sample::select(vec![EarlyStart::Strategy, EarlyStart::Yes, EarlyStart::No]),
+        overlap in prop::sample::select(vec![OverlapRule::None, OverlapRule::Predecessors]),
+        underestimators in super::underestimators(),
+    ) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            let settings = PolicySpec {
+                underestimators, crash, failed_start, retry, hold_for_overbooked, early_start, overlap,
                 ..case.settings(strategy)
             };
             compare(&case, &settings)?;

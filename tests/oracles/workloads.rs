@@ -8,7 +8,8 @@ use bookahead::estimates::{
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
-    Acceptance, ClusterMachine, JobOutcome, PolicySpec, Reliability, SimulationMetrics, Verdict,
+    Acceptance, ClusterMachine, JobOutcome, LongerEstimates, PolicySpec, Reliability,
+    SimulationMetrics, Verdict,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId};
@@ -28,6 +29,8 @@ pub struct Case {
     pub history: Vec<i64>,
     /// The same of further learning jobs, each with its user.
     pub habits: Vec<(i64, i64)>,
+    /// The users of jobs with odd ids ask for more time so many seconds before the end.
+    pub asks: Option<i64>,
     pub threshold: f64,
     /// λ per node-hour.
     pub failure_rate: f64,
@@ -49,7 +52,7 @@ impl fmt::Debug for Case {
             "failure_rate {rate:?}, mean_time_to_repair {repair}"
         )?;
         writeln!(formatter, "history {:?}", self.history)?;
-        writeln!(formatter, "habits {:?}", self.habits)?;
+        writeln!(formatter, "habits {:?}, asks {:?}", self.habits, self.asks)?;
         for job in &self.jobs {
             let times = [
                 job.submit,
@@ -159,7 +162,12 @@ impl Case {
         let policy = (strategy.build)(nodes, settings, Some(model));
         let jobs = Work::Jobs(self.jobs.as_slice().into());
         let failures = Arc::new(self.failures.clone());
-        replay(ClusterMachine::new(nodes, policy), jobs, &failures)
+        let mut machine = ClusterMachine::new(nodes, policy);
+        if let Some(before) = self.asks {
+            let odd = (0..self.jobs.len()).map(|id| id % 2 == 1);
+            machine.let_ask(LongerEstimates::of(odd.collect(), Seconds(before)));
+        }
+        replay(machine, jobs, &failures)
     }
 }
 
@@ -250,7 +258,7 @@ prop_compose! {
             let release = submit + delay;
             job(id, [submit, release, estimate, runtime, release + laxity, width])
         }).collect();
-        Case { nodes, jobs, failures, history, threshold, habits: Vec::new(), failure_rate, mean_time_to_repair }
+        Case { nodes, jobs, failures, history, threshold, habits: Vec::new(), asks: None, failure_rate, mean_time_to_repair }
     }
 }
 
@@ -263,6 +271,18 @@ prop_compose! {
     ) -> Case {
         let jobs = case.jobs.iter().zip(users).map(|(job, user)| job.clone().of_user(user));
         Case { jobs: jobs.collect(), habits, ..case.clone() }
+    }
+}
+
+prop_compose! {
+    /// As [`of_users`]; many jobs need more than they ask for, and some users ask for more time.
+    pub fn asking(kind: Kind)(
+        case in of_users(kind), more in prop::collection::vec(0_i64..60, 40), before in 1_i64..60,
+    ) -> Case {
+        let jobs = case.jobs.iter().zip(more).map(|(job, more)| {
+            job.clone().running_for(job.runtime + Seconds(more))
+        });
+        Case { jobs: jobs.collect(), asks: Some(before), ..case.clone() }
     }
 }
 

@@ -383,6 +383,10 @@ impl Policy for Comprehensive {
         }
     }
 
+    fn longer_wished(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.lengthen(cluster, job, until);
+    }
+
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.disabled.remove(job);
         self.displaced.remove(job);

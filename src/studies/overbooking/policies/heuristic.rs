@@ -378,6 +378,10 @@ impl Policy for Heuristic {
         self.compress(cluster);
     }
 
+    fn longer_wished(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.lengthen(cluster, job, until);
+    }
+
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.withdraw(cluster, job);
     }

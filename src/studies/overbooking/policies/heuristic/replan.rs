@@ -3,6 +3,7 @@
 use bookahead_core::plan::Fit;
 use bookahead_core::scheduling::{Cluster, ReplanPasses, Retry};
 use bookahead_core::units::Seconds;
+use bookahead_core::workload::JobId;
 
 use super::Heuristic;
 use super::best_slot::best_slot;
@@ -85,6 +86,20 @@ impl Heuristic {
                 slot.end = end;
                 cluster.set_window_end(slot.job, end);
             }
+        }
+    }
+
+    /// Lengthens the window of a running job beyond its estimate, as far as nodes are free.
+    pub(super) fn lengthen(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.refresh_for(cluster);
+        let Some(slot) = self.running.iter_mut().find(|slot| slot.job == job) else {
+            return;
+        };
+        let end = self.profile.first_below(slot.end, slot.nodes).min(until);
+        if end > slot.start + slot.longest {
+            self.profile.reserve(slot.end, end, slot.nodes);
+            (slot.end, slot.longest) = (end, end - slot.start);
+            cluster.lengthen(job, end);
         }
     }
 }
