@@ -76,7 +76,7 @@ fn time_is_granted_up_to_the_next_reservation_and_paid_for() {
                 metrics.longer,
             )
         };
-        let granted = |in_full, in_part, node_hours| LongerTotals {
+        let granted = |in_full, in_part, node_hours: i64| LongerTotals {
             asked: 1,
             in_full,
             in_part,
