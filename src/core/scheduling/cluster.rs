@@ -180,7 +180,8 @@ impl Cluster {
     }
 
     /// The longest time that the job may hold its nodes: its estimate, or its promised time if that
-    /// is longer, or what it was granted since it runs; for a job that saves its work, the time for the rest with its checkpoints.
+    /// is longer, or what it was granted since it runs; for a job that saves its work, the time for
+    /// the rest with its checkpoints.
     #[must_use]
     pub fn longest_run(&self, job: JobId) -> Seconds {
         let record = self.jobs.get(job);
