@@ -50,6 +50,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
         let inputs = PolicySimulation {
             clients: None,
             customers: None,
+            longer_estimates: None,
             best_effort: None,
             before: Vec::new(),
             nodes: Nodes(4),

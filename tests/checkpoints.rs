@@ -345,6 +345,8 @@ fn interrupted() -> Case {
         ],
         failures: bookahead::failures::FailureTrace::default(),
         history: vec![50, 50, 50, 100],
+        habits: Vec::new(),
+        asks: None,
         threshold: 0.5,
         failure_rate: 0.0,
         mean_time_to_repair: 100,

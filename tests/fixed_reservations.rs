@@ -4,7 +4,9 @@
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{JobOutcome, SimulationMetrics, Verdict};
 use bookahead::units::Seconds;
-use bookahead::workload::Job;
+use bookahead::workload::{
+    DurationUsed, Job, RequestOrigin, RequestSettings, StartRule, generate_requests,
+};
 use bookahead_overbooking::registry::STRATEGIES;
 
 use crate::support::{job, outages, perfect, run};
@@ -297,6 +299,39 @@ fn the_early_end_of_a_reservation_is_used_when_it_comes() {
             "{}",
             strategy.name
         );
+    }
+}
+
+#[test]
+fn a_reservation_that_uses_all_of_its_slot_holds_its_nodes_to_the_end_under_every_strategy() {
+    // Made from a job of 8 h that ends after 2: from 0 to 2, or to 8. Somebody else waits.
+    let jobs = |duration_used| {
+        let settings = RequestSettings {
+            share_percent: 100.0,
+            origin: RequestOrigin::Instead,
+            start: StartRule::Lead {
+                seconds: Seconds::ZERO,
+            },
+            duration_used,
+            ..RequestSettings::default()
+        };
+        let mixed = generate_requests(&[job(0, 0, 4, 8, 2)], &settings, 1, "w", 0);
+        let mut jobs = mixed.into_jobs();
+        jobs.push(patient(1, 1, 4, 4, 4));
+        jobs
+    };
+    for strategy in STRATEGIES {
+        let name = strategy.name;
+        let (metrics, ends_early) = on_four(name, &jobs(DurationUsed::Job));
+        assert_eq!(ran(&ends_early[0]), Some((hours(0), hours(2))), "{name}");
+        let (of_window, uses_all) = on_four(name, &jobs(DurationUsed::Window));
+        assert_eq!(ran(&uses_all[0]), Some((hours(0), hours(8))), "{name}");
+        assert_eq!(ran(&uses_all[1]), Some((hours(8), hours(12))), "{name}");
+        assert_eq!(uses_all[0].verdict, Verdict::SuccessfulFinished, "{name}");
+        assert_eq!(metrics.fees, of_window.fees, "{name}");
+        // Six hours of four nodes more.
+        let more = of_window.busy.0 - metrics.busy.0;
+        assert_eq!(more, 4 * hours(6).0, "{name}");
     }
 }
 

@@ -459,6 +459,8 @@ fn nobody(jobs: Vec<bookahead::workload::Job>) -> Case {
         jobs,
         failures: FailureTrace::default(),
         history: vec![100],
+        habits: Vec::new(),
+        asks: None,
         threshold: 0.2,
         failure_rate: 0.0,
         mean_time_to_repair: 60,

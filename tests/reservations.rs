@@ -12,11 +12,11 @@ use bookahead::actors::Player;
 use bookahead::study::{Simulation as _, StudyRows};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
-    Job, JobId, RequestOrigin, RequestSettings, StartRule, generate_requests,
+    DurationUsed, Job, JobId, RequestOrigin, RequestSettings, StartRule, generate_requests,
 };
 use bookahead_reservations::replanning::study::{ReplanningSimulation, Rows};
 use bookahead_reservations::replanning::{
-    Admission, JobMarks, ReplanningMachine, ReplanningSettings,
+    Admission, EarlyEnd, JobMarks, ReplanningMachine, ReplanningSettings,
 };
 
 use crate::support::program::dump;
@@ -288,6 +288,27 @@ proptest! {
         let mut reservations = machine.take_reservation_outcomes();
         reservations.sort_by_key(|outcome| outcome.request.id);
         prop_assert_eq!(actors.rows, StudyRows::of(Rows(reservations)));
+    }
+
+    /// To the jobs it is the same whether a reservation keeps what its job leaves, or uses it.
+    #[test]
+    fn jobs_meet_the_same_fate_beside_reservations_that_keep_their_rest_or_use_it(
+        jobs in jobs(), admission in prop::sample::select(vec![Admission::Holes, Admission::Reject, Admission::Move]),
+    ) {
+        let run = |duration_used, early_end| {
+            let requests = RequestSettings { share_percent: 50.0, duration_used, ..RequestSettings::default() };
+            let mixed = generate_requests(&jobs, &requests, 1, "w", 0);
+            let settings = ReplanningSettings { admission, early_end, ..ReplanningSettings::default() };
+            let mut machine = ReplanningMachine::replanning(Nodes(16), settings);
+            machine.submit(mixed.jobs);
+            machine.request(mixed.requests);
+            machine.advance(Seconds::FAR);
+            let mut outcomes = machine.take_outcomes();
+            outcomes.sort_by_key(|outcome| outcome.job.id);
+            outcomes
+        };
+        let uses = run(DurationUsed::Window, EarlyEnd::Release);
+        prop_assert_eq!(run(DurationUsed::Job, EarlyEnd::Keep), uses);
     }
 
     /// Singh 2008, §5.2: a list is never empty, holds the earliest feasible start and a price of 0;

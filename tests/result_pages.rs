@@ -5,6 +5,7 @@ mod brokers;
 mod co_reservations;
 mod double_execution;
 mod kinds;
+mod longer_estimates;
 mod overlap;
 mod packing;
 mod refunds;

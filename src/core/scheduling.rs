@@ -14,6 +14,7 @@ mod customers;
 mod double_execution;
 mod hardware;
 mod learned;
+mod longer_estimates;
 pub mod measures;
 mod outcome;
 mod penalty;
@@ -42,6 +43,7 @@ pub use customers::{Customers, refusal};
 pub use double_execution::{DoubleExecution, DoubleTotals};
 pub use hardware::Hardware;
 pub use learned::Learned;
+pub use longer_estimates::{LongerEstimates, LongerTotals};
 pub use outcome::{
     JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, bounded_slowdown,
     fixed_measures, measure_intervals,
@@ -51,7 +53,7 @@ pub use policy::{JobQuoter, Policy, QueueForecast, WindowQuote, WindowSeller};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{
     AccurateUserRule, AccurateUsers, ExcludedUsers, PromisingRule, ShorteningRule,
-    UnderestimatorRule,
+    UnderestimatorRule, longer_duration,
 };
 pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, QueueSettings, Waiting};
 pub use settings::{

@@ -58,8 +58,8 @@ pub use prepare::{
 };
 pub use releases::ReleaseSettings;
 pub use reservations::{
-    LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,
-    ReservationRequest, SameInstant, StartRule, WantedStart, generate_requests,
+    DurationUsed, LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin,
+    RequestSettings, ReservationRequest, SameInstant, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
     CleaningRules, Compression, CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField,

@@ -3,13 +3,15 @@
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{
-    Acceptance, CrashRule, DownHorizon, FailedStartRule, PolicySpec, ReplanPasses, Retry, Verdict,
+    Acceptance, CrashRule, DownHorizon, FailedStartRule, PolicySpec, ReplanPasses, Retry,
+    UnderestimatorRule, Verdict,
 };
+use bookahead::workload::Job;
 use proptest::prelude::*;
 
 use super::agree;
 use super::slow_machine::{Fate, Phase, Planner, Recovery, SlowMachine};
-use super::workloads::{Case, Kind, case};
+use super::workloads::{Case, Kind, asking, case, of_users};
 
 /// A reservation of `n` nodes on `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +34,8 @@ struct Twin {
     repair_rate: f64,
     /// Share of the learning jobs that end within each percent.
     cdf: Vec<f64>,
+    /// For how long each job of an underestimator is planned first.
+    longer: Vec<Option<i64>>,
     /// Nothing happens from here on.
     end_of_time: i64,
     slots: Vec<Option<Slot>>,
@@ -43,9 +47,10 @@ impl Twin {
     fn new(case: &Case, settings: &PolicySpec) -> Self {
         let overbooks = settings.strategy == "heuristic-overbooking";
         let end_of_time = case.jobs.iter().map(|job| job.deadline.0).max();
-        let share = |percent: i64| {
-            let within = case.history.iter().filter(|&&ratio| ratio <= percent);
-            within.count() as f64 / case.history.len() as f64
+        let within = |percent: i64| (0..=percent).map(|up_to| case.share(up_to)).sum();
+        let longer = |job: &Job| match settings.underestimators {
+            UnderestimatorRule::AsEstimated => None,
+            UnderestimatorRule::MoreTime => case.longer(job),
         };
         Self {
             overbooks,
@@ -62,7 +67,8 @@ impl Twin {
             },
             failure_rate: case.failure_rate,
             repair_rate: settings.reliability.repair_rate_per_hour,
-            cdf: (0..=100).map(share).collect(),
+            cdf: (0..=100).map(within).collect(),
+            longer: case.jobs.iter().map(longer).collect(),
             end_of_time: end_of_time.unwrap_or(0) + 1,
             slots: vec![None; case.jobs.len()],
             running: Vec::new(),
@@ -92,8 +98,8 @@ impl Twin {
     }
 
     /// For each second from now on, how long `job` could stay from then: until its nodes are
-    /// needed, its deadline or its estimate; 0 before its release.
-    fn stays(&self, machine: &SlowMachine, job: usize) -> Vec<i64> {
+    /// needed, its deadline or for all that is `wanted`; 0 before its release.
+    fn stays(&self, machine: &SlowMachine, job: usize, wanted: i64) -> Vec<i64> {
         let free = self.free(machine);
         let width = machine.width(job) as i64;
         (0..free.len())
@@ -105,7 +111,7 @@ impl Twin {
                 let fits = free[from..].iter().take_while(|&&free| free >= width);
                 let mut stay = 0;
                 for _ in fits {
-                    if stay == machine.estimate(job) || start + stay >= machine.deadline(job) {
+                    if stay == wanted || start + stay >= machine.deadline(job) {
                         break;
                     }
                     stay += 1;
@@ -160,15 +166,20 @@ impl Twin {
         None
     }
 
-    /// A place for an accepted job: the full estimate as early as possible, else (if `short`) the
-    /// longest stay, the earliest of equally long ones.
-    fn place(&self, machine: &SlowMachine, job: usize, short: bool, latest: i64) -> Option<Slot> {
-        let stays = self.stays(machine, job);
+    /// A place for an accepted job: all that is `wanted` as early as possible, else (if `short`)
+    /// the longest stay, the earliest of equally long ones.
+    fn place(
+        &self,
+        machine: &SlowMachine,
+        job: usize,
+        wanted: i64,
+        short: bool,
+        latest: i64,
+    ) -> Option<Slot> {
+        let stays = self.stays(machine, job, wanted);
         let seconds = (0..).map(|from| machine.now + from).zip(stays);
         let within: Vec<(i64, i64)> = seconds.filter(|&(start, _)| start <= latest).collect();
-        let full = within
-            .iter()
-            .find(|&&(_, stay)| stay == machine.estimate(job));
+        let full = within.iter().find(|&&(_, stay)| stay == wanted);
         let longest = within.iter().map(|&(_, stay)| stay).max().unwrap_or(0);
         let found = full.or_else(|| {
             within
@@ -188,8 +199,14 @@ impl Twin {
 
     fn try_all_aside(&mut self, machine: &mut SlowMachine) {
         for job in machine.in_phase(Phase::Aside) {
-            let short = machine.recovery[job] == Recovery::AnyTime;
-            if let Some(slot) = self.place(machine, job, short, i64::MAX) {
+            let (longest, short) = (
+                machine.longest(job),
+                machine.recovery[job] == Recovery::AnyTime,
+            );
+            let found = self.place(machine, job, longest, short, i64::MAX);
+            // All that it was promised, if it can be had; its estimate is all that it needs.
+            let least = || self.place(machine, job, machine.estimate(job), short, i64::MAX);
+            if let Some(slot) = found.or_else(least) {
                 self.slots[job] = Some(slot);
                 machine.plan(job, slot.start);
             }
@@ -208,8 +225,8 @@ impl Twin {
         for (_, job) in planned {
             let before = self.slots[job].take().expect("it is planned");
             let length = before.end - before.start;
-            let is_short = length < machine.estimate(job);
-            let found = self.place(machine, job, is_short, before.start);
+            let longest = machine.longest(job);
+            let found = self.place(machine, job, longest, length < longest, before.start);
             let now = match found {
                 Some(slot) if slot.end - slot.start >= length => slot,
                 _ => before,
@@ -224,7 +241,7 @@ impl Twin {
     fn extend_windows(&mut self, machine: &mut SlowMachine) {
         for job in self.running.clone() {
             let start = machine.fate[job].start.expect("it runs");
-            let wanted = (start + machine.estimate(job)).min(machine.deadline(job));
+            let wanted = (start + machine.longest(job)).min(machine.deadline(job));
             let window = machine.window_end[job];
             let free = self.free(machine);
             let extra = free[(window - machine.now) as usize..]
@@ -257,11 +274,15 @@ impl Twin {
 
 impl Planner for Twin {
     fn arrived(&mut self, machine: &mut SlowMachine, job: usize) {
-        if let Some(slot) = self.place(machine, job, false, i64::MAX) {
+        let longer = self.longer[job];
+        let lengths = longer.into_iter().chain([machine.estimate(job)]);
+        let place = |length| self.place(machine, job, length, false, i64::MAX);
+        if let Some(slot) = lengths.into_iter().find_map(place) {
             self.slots[job] = Some(slot);
             machine.fate[job].promise = Some((slot.start, slot.end, false));
             machine.plan(job, slot.start);
         } else if self.overbooks
+            && longer.is_none()
             && let Some((slot, pof)) = self.place_overbooked(machine, job)
         {
             self.slots[job] = Some(slot);
@@ -313,11 +334,29 @@ impl Planner for Twin {
     }
 
     fn given_up(&mut self, _machine: &mut SlowMachine, _job: usize) {}
+
+    fn wished(&mut self, machine: &mut SlowMachine, job: usize, until: i64) {
+        let start = machine.fate[job].start.expect("it runs");
+        let window = machine.window_end[job];
+        let free = self.free(machine);
+        let fits = |free: &&i64| **free >= machine.width(job) as i64;
+        let extra = free
+            .iter()
+            .skip((window - machine.now) as usize)
+            .take_while(fits);
+        let end = until.min(window + extra.count() as i64);
+        if end > start + machine.longest(job) {
+            machine.lengthen(job, end);
+            self.slots[job] = Some(Slot { start, end });
+        }
+    }
 }
 
 fn twin(case: &Case, settings: &PolicySpec) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
-    SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+    let mut machine = SlowMachine::new(case.nodes, &case.jobs, &case.failures);
+    machine.asks = case.asks;
+    machine.run(&mut planner)
 }
 
 fn compare(case: &Case, settings: &PolicySpec) -> Result<(), TestCaseError> {
@@ -406,6 +445,26 @@ proptest! {
     }
 
     #[test]
+    fn both_agree_with_their_oracle_where_underestimators_get_more_time(
+        case in prop_oneof![of_users(Kind::NoFailures), of_users(Kind::Failures)], knobs in knobs(),
+    ) {
+        for strategy in ["heuristic-planning", "heuristic-overbooking"] {
+            let underestimators = UnderestimatorRule::MoreTime;
+            compare(&case, &PolicySpec { underestimators, ..with_knobs(&case, strategy, knobs) })?;
+        }
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_where_users_lengthen_estimates(
+        case in prop_oneof![asking(Kind::NoFailures), asking(Kind::Failures)], knobs in knobs(),
+        underestimators in super::underestimators(),
+    ) {
+        for strategy in ["heuristic-planning", "heuristic-overbooking"] {
+            compare(&case, &PolicySpec { underestimators, ..with_knobs(&case, strategy, knobs) })?;
+        }
+    }
+
+    #[test]
     fn both_agree_with_their_oracle_when_down_nodes_count_as_free(
         case in case(Kind::Failures), (_, passes, crash, failed_start, retry) in knobs(),
     ) {
@@ -441,6 +500,8 @@ fn the_oracle_itself_overbooks_the_gap_of_golden_scenario_g1() {
         ],
         failures: FailureTrace::default(),
         history: vec![25, 25, 25, 25, 25, 50, 50, 50, 100, 100],
+        habits: Vec::new(),
+        asks: None,
         threshold: 0.25,
         failure_rate: 0.0,
         mean_time_to_repair: 100,
@@ -467,6 +528,8 @@ fn the_end_of_a_run_comes_behind_others_of_its_second_once_its_window_was_length
         ],
         failures: outages([(0, 0, 2)]),
         history: vec![0],
+        habits: Vec::new(),
+        asks: None,
         threshold: 0.25,
         failure_rate: 0.0,
         mean_time_to_repair: 37,

@@ -24,6 +24,8 @@ fn one_job_on_a_node_that_is_down() -> Case {
         jobs: vec![job(0, [10, 10, 20, 20, 50, 1])],
         failures: outages([(0, 5, 15)]),
         history: vec![100],
+        habits: Vec::new(),
+        asks: None,
         threshold: 0.5,
         failure_rate: 0.0,
         mean_time_to_repair: 60,

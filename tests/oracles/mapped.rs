@@ -2,13 +2,15 @@
 //! distributions on arrays of seconds (docs/model.md, "comprehensive-overbooking").
 
 use bookahead::scheduling::{
-    Acceptance, CrashRule, EarlyStart, FailedStartRule, OverlapRule, PolicySpec, Retry, Verdict,
+    Acceptance, CrashRule, EarlyStart, FailedStartRule, OverlapRule, PolicySpec, Retry,
+    UnderestimatorRule, Verdict,
 };
+use bookahead::workload::Job;
 use proptest::prelude::*;
 
 use super::agree;
 use super::slow_machine::{Fate, Phase, Planner, Recovery, SlowMachine};
-use super::workloads::{Case, Kind, case};
+use super::workloads::{Case, Kind, asking, case, of_users};
 
 /// A job's nodes on `[start, end)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +53,8 @@ struct Twin {
     repair_rate: f64,
     /// Share of the learning jobs in each percent.
     pdf: Vec<f64>,
+    /// For how long each job of an underestimator is planned first.
+    longer: Vec<Option<i64>>,
     end_of_time: usize,
     reservations: Vec<Reservation>,
     /// For each accepted job, the probability that it has ended by each second; fixed at
@@ -62,9 +66,9 @@ impl Twin {
     fn new(case: &Case, settings: &PolicySpec) -> Self {
         let overbooks = settings.strategy == "comprehensive-overbooking";
         let latest = case.jobs.iter().map(|job| job.deadline.0 + job.estimate.0);
-        let share = |percent: i64| {
-            let equal = case.history.iter().filter(|&&ratio| ratio == percent);
-            equal.count() as f64 / case.history.len() as f64
+        let longer = |job: &Job| match settings.underestimators {
+            UnderestimatorRule::AsEstimated => None,
+            UnderestimatorRule::MoreTime => case.longer(job),
         };
         let releases = match settings.early_start {
             EarlyStart::Strategy => overbooks,
@@ -82,7 +86,8 @@ impl Twin {
             threshold: settings.acceptance,
             failure_rate: case.failure_rate,
             repair_rate: settings.reliability.repair_rate_per_hour,
-            pdf: (0..=100).map(share).collect(),
+            pdf: (0..=100).map(|percent| case.share(percent)).collect(),
+            longer: case.jobs.iter().map(longer).collect(),
             end_of_time: latest.max().unwrap_or(0) as usize + 2,
             reservations: Vec::new(),
             completion: vec![Vec::new(); case.jobs.len()],
@@ -129,9 +134,9 @@ impl Twin {
             .unwrap_or(i64::MAX)
     }
 
-    fn place_full(&self, machine: &SlowMachine, job: usize) -> Option<Reservation> {
+    fn place_full(&self, machine: &SlowMachine, job: usize, length: i64) -> Option<Reservation> {
         for start in self.candidate_starts(machine, job) {
-            let end = start + machine.estimate(job);
+            let end = start + length;
             if end > machine.deadline(job) {
                 break;
             }
@@ -310,11 +315,20 @@ impl Twin {
         None
     }
 
+    /// Nobody counts on it that this job ends before that.
+    fn expect_at(&mut self, job: usize, end: i64) {
+        let seconds = 0..self.end_of_time as i64;
+        let ended = seconds.map(|second| if second >= end { 1.0 } else { 0.0 });
+        self.completion[job] = ended.collect();
+    }
+
     fn accept(&mut self, machine: &mut SlowMachine, reservation: Reservation, pof: Option<f64>) {
         let Reservation {
             job, start, end, ..
         } = reservation;
-        if self.overbooks {
+        if self.longer[job].is_some() {
+            self.expect_at(job, end);
+        } else if self.overbooks {
             let from = machine.earliest(job);
             let predecessors = self.predecessors(&reservation.nodes, from, start);
             let density = self.start_density(&predecessors, from, start);
@@ -353,7 +367,7 @@ impl Twin {
 
     fn window(&self, machine: &SlowMachine, job: usize) -> i64 {
         let next = self.next_start(job, &self.reservation_of(job).nodes, machine.now);
-        (machine.now + machine.estimate(job))
+        (machine.now + machine.longest(job))
             .min(machine.deadline(job))
             .min(next)
     }
@@ -397,6 +411,10 @@ impl Twin {
             return;
         }
         let (now, end) = (machine.now, self.reservation_of(job).end);
+        if self.longer[job].is_some() {
+            self.expect_at(job, end);
+            return;
+        }
         let runtime = self.runtime_density(machine.estimate(job));
         let ended = |second: i64| -> f64 {
             let lengths = runtime.iter().take((second - now + 1).max(0) as usize);
@@ -453,9 +471,13 @@ impl Twin {
 
 impl Planner for Twin {
     fn arrived(&mut self, machine: &mut SlowMachine, job: usize) {
-        if let Some(reservation) = self.place_full(machine, job) {
+        let longer = self.longer[job];
+        let mut lengths = longer.into_iter().chain([machine.estimate(job)]);
+        if let Some(reservation) = lengths.find_map(|length| self.place_full(machine, job, length))
+        {
             self.accept(machine, reservation, None);
         } else if self.overbooks
+            && longer.is_none()
             && let Some((reservation, pof)) = self.place_overbooked(machine, job)
         {
             self.accept(machine, reservation, Some(pof));
@@ -503,11 +525,32 @@ impl Planner for Twin {
         self.nodes_freed(machine);
         self.start_early(machine, &nodes);
     }
+
+    fn wished(&mut self, machine: &mut SlowMachine, job: usize, until: i64) {
+        let own = self.reservation_of(job).clone();
+        let end = until.min(self.next_start(job, &own.nodes, machine.now));
+        let is_held = |other: &Reservation| {
+            let promise = machine.fate[other.job].promise;
+            let planned = machine.phase[other.job] == Phase::Planned;
+            self.holds && planned && promise.is_some_and(|promise| promise.2)
+        };
+        let held = own.nodes.iter().any(|&node| self.has(node, is_held));
+        if held || end <= own.start + machine.longest(job) {
+            return;
+        }
+        for other in self.reservations.iter_mut().filter(|it| it.job == job) {
+            other.end = end;
+        }
+        machine.lengthen(job, end);
+        self.expect_at(job, end);
+    }
 }
 
 fn twin(case: &Case, settings: &PolicySpec) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
-    SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+    let mut machine = SlowMachine::new(case.nodes, &case.jobs, &case.failures);
+    machine.asks = case.asks;
+    machine.run(&mut planner)
 }
 
 fn compare(case: &Case, settings: &PolicySpec) -> Result<(), TestCaseError> {
@@ -588,6 +631,40 @@ proptest! {
         case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)], acceptance in super::rule_of_time(),
     ) {
         compare(&case, &PolicySpec { acceptance, ..case.settings("comprehensive-overbooking") })?;
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_where_underestimators_get_more_time(
+        case in prop_oneof![of_users(Kind::NoFailures), of_users(Kind::Failures)],
+        (crash, failed_start, retry) in rules(), hold_for_overbooked in any::<bool>(),
+        early_start in prop::sample::select(vec![EarlyStart::Strategy, EarlyStart::Yes, EarlyStart::No]),
+        overlap in prop::sample::select(vec![OverlapRule::None, OverlapRule::Predecessors]),
+    ) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            let settings = PolicySpec {
+                underestimators: UnderestimatorRule::MoreTime,
+                crash, failed_start, retry, hold_for_overbooked, early_start, overlap,
+                ..case.settings(strategy)
+            };
+            compare(&case, &settings)?;
+        }
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_where_users_lengthen_estimates(
+        case in prop_oneof![asking(Kind::NoFailures), asking(Kind::Failures)],
+        (crash, failed_start, retry) in rules(), hold_for_overbooked in any::<bool>(),
+        early_start in prop::sample::select(vec![EarlyStart::Strategy, EarlyStart::Yes, EarlyStart::No]),
+        overlap in prop::sample::select(vec![OverlapRule::None, OverlapRule::Predecessors]),
+        underestimators in super::underestimators(),
+    ) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            let settings = PolicySpec {
+                underestimators, crash, failed_start, retry, hold_for_overbooked, early_start, overlap,
+                ..case.settings(strategy)
+            };
+            compare(&case, &settings)?;
+        }
     }
 
     #[test]

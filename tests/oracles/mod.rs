@@ -12,7 +12,9 @@ mod queueing;
 mod slow_machine;
 pub mod workloads;
 
-use bookahead::scheduling::{Acceptance, CrashRule, FailedStartRule, JobOutcome, Retry};
+use bookahead::scheduling::{
+    Acceptance, CrashRule, FailedStartRule, JobOutcome, Retry, UnderestimatorRule,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestCaseResult};
 
@@ -128,4 +130,11 @@ fn failed_start_rule() -> impl Strategy<Value = FailedStartRule> {
 
 fn retry() -> impl Strategy<Value = Retry> {
     prop_oneof![Just(Retry::Events), Just(Retry::Repairs)]
+}
+
+fn underestimators() -> impl Strategy<Value = UnderestimatorRule> {
+    prop_oneof![
+        Just(UnderestimatorRule::AsEstimated),
+        Just(UnderestimatorRule::MoreTime)
+    ]
 }

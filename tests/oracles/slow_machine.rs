@@ -12,6 +12,7 @@ enum Happening {
     Failure(usize),
     Start(usize),
     GiveUp(usize),
+    Wish(usize),
     Arrival(usize),
 }
 
@@ -23,7 +24,8 @@ impl Happening {
             Self::Failure(_) => 2,
             Self::Start(_) => 3,
             Self::GiveUp(_) => 4,
-            Self::Arrival(_) => 5,
+            Self::Wish(_) => 5,
+            Self::Arrival(_) => 6,
         }
     }
 }
@@ -117,6 +119,8 @@ pub trait Planner {
     fn node_repaired(&mut self, machine: &mut SlowMachine, node: usize);
     /// The job has already failed.
     fn given_up(&mut self, machine: &mut SlowMachine, job: usize);
+    /// The user of a running job wishes to have its nodes until then.
+    fn wished(&mut self, _machine: &mut SlowMachine, _job: usize, _until: i64) {}
     fn settled(&mut self, _machine: &mut SlowMachine) {}
 }
 
@@ -130,6 +134,10 @@ pub struct SlowMachine<'a> {
     pub fate: Vec<Fate>,
     /// End of the window of each running job.
     pub window_end: Vec<i64>,
+    /// How long the run of each job may last since more time was granted to it; else 0.
+    pub lengthened: Vec<i64>,
+    /// The users of jobs with odd ids ask for more time so many seconds before the end.
+    pub asks: Option<i64>,
     /// What each job that is aside needs to start again.
     pub recovery: Vec<Recovery>,
     events: Vec<Event>,
@@ -156,6 +164,8 @@ impl<'a> SlowMachine<'a> {
             phase: vec![Phase::Unseen; jobs.len()],
             fate: vec![nothing; jobs.len()],
             window_end: vec![0; jobs.len()],
+            lengthened: vec![0; jobs.len()],
+            asks: None,
             recovery: vec![Recovery::Never; jobs.len()],
             events: Vec::new(),
             scheduled: 0,
@@ -206,6 +216,20 @@ impl<'a> SlowMachine<'a> {
 
     pub fn estimate(&self, job: usize) -> i64 {
         self.jobs[job].estimate.0
+    }
+
+    /// How long the job may hold its nodes: for its estimate, or for what it was promised or
+    /// granted if that is more.
+    pub fn longest(&self, job: usize) -> i64 {
+        let promised = self.fate[job].promise.map(|(start, end, _)| end - start);
+        let planned = promised.unwrap_or(0).max(self.estimate(job));
+        planned.max(self.lengthened[job])
+    }
+
+    /// Grants a running job its nodes until `end`.
+    pub fn lengthen(&mut self, job: usize, end: i64) {
+        self.lengthened[job] = end - self.fate[job].start.expect("it runs");
+        self.set_window(job, end);
     }
 
     pub fn deadline(&self, job: usize) -> i64 {
@@ -289,6 +313,14 @@ impl<'a> SlowMachine<'a> {
             self.fate[job].restarts += 1;
         }
         self.fate[job].start = Some(self.now);
+        let longest = self.longest(job);
+        if let Some(before) = self.asks
+            && job % 2 == 1
+            && self.jobs[job].runtime.0 > longest
+        {
+            let time = self.now.max(self.now + longest - before);
+            self.schedule(time, Happening::Wish(job));
+        }
         self.set_window(job, window_end);
     }
 
@@ -296,7 +328,7 @@ impl<'a> SlowMachine<'a> {
     pub fn set_window(&mut self, job: usize, window_end: i64) {
         let start = self.fate[job].start.expect("it runs");
         self.window_end[job] = window_end;
-        let granted = self.jobs[job].runtime.0.min(self.estimate(job));
+        let granted = self.jobs[job].runtime.0.min(self.longest(job));
         self.cancel(Happening::End(job));
         self.schedule(window_end.min(start + granted), Happening::End(job));
     }
@@ -308,6 +340,8 @@ impl<'a> SlowMachine<'a> {
         for &node in &held {
             self.holder[node] = None;
         }
+        self.cancel(Happening::Wish(job));
+        self.lengthened[job] = 0;
         held
     }
 
@@ -381,6 +415,11 @@ impl<'a> SlowMachine<'a> {
                     planner.node_failed(&mut self, node, victim);
                 }
                 Happening::Start(job) => planner.start_due(&mut self, job),
+                Happening::Wish(job) => {
+                    let needed = self.fate[job].start.expect("it runs") + self.jobs[job].runtime.0;
+                    let until = needed.min(self.deadline(job));
+                    planner.wished(&mut self, job, until);
+                }
                 Happening::GiveUp(job) => {
                     self.fail(job);
                     planner.given_up(&mut self, job);

@@ -8,7 +8,8 @@ use bookahead::estimates::{
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
-    Acceptance, ClusterMachine, JobOutcome, PolicySpec, Reliability, SimulationMetrics, Verdict,
+    Acceptance, ClusterMachine, JobOutcome, LongerEstimates, PolicySpec, Reliability,
+    SimulationMetrics, Verdict,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId};
@@ -26,6 +27,10 @@ pub struct Case {
     pub failures: FailureTrace,
     /// Ratio of runtime to estimate of each learning job, in percent.
     pub history: Vec<i64>,
+    /// The same of further learning jobs, each with its user.
+    pub habits: Vec<(i64, i64)>,
+    /// The users of jobs with odd ids ask for more time so many seconds before the end.
+    pub asks: Option<i64>,
     pub threshold: f64,
     /// λ per node-hour.
     pub failure_rate: f64,
@@ -47,6 +52,7 @@ impl fmt::Debug for Case {
             "failure_rate {rate:?}, mean_time_to_repair {repair}"
         )?;
         writeln!(formatter, "history {:?}", self.history)?;
+        writeln!(formatter, "habits {:?}, asks {:?}", self.habits, self.asks)?;
         for job in &self.jobs {
             let times = [
                 job.submit,
@@ -59,8 +65,8 @@ impl fmt::Debug for Case {
             let (id, nodes) = (job.id.0, job.nodes.0);
             writeln!(
                 formatter,
-                "job({id}, [{submit}, {release}, {estimate}, {runtime}, {deadline}, {nodes}]) {:?}",
-                job.kind
+                "job({id}, [{submit}, {release}, {estimate}, {runtime}, {deadline}, {nodes}]) {:?} {:?}",
+                job.kind, job.user
             )?;
         }
         for event in &self.failures.events {
@@ -82,6 +88,31 @@ impl Case {
             }
         }
         self
+    }
+
+    /// Share of the learning jobs that use this percent of their estimates; who uses more than all
+    /// is stopped then.
+    pub fn share(&self, percent: i64) -> f64 {
+        let of_users = self.habits.iter().map(|&(_, ratio)| ratio);
+        let all = || self.history.iter().copied().chain(of_users.clone());
+        all().filter(|&ratio| ratio.min(100) == percent).count() as f64 / all().count() as f64
+    }
+
+    /// For how long a job of an underestimator is planned if a slot takes that: more than half of
+    /// the learning jobs of its user ran longer than estimated, and these are the mean of it.
+    pub fn longer(&self, job: &Job) -> Option<i64> {
+        let of_user = (self.habits.iter()).filter(|&&(user, _)| job.user == Some(user));
+        let over: Vec<i64> = of_user
+            .clone()
+            .map(|it| it.1)
+            .filter(|it| *it > 100)
+            .collect();
+        let (count, sum) = (
+            over.len() as i64,
+            over.iter().map(|it| *it.min(&200)).sum::<i64>(),
+        );
+        (2 * over.len() > of_user.count())
+            .then(|| (job.estimate.0 * sum + 100 * count - 1) / (100 * count))
     }
 
     pub fn settings(&self, strategy: &str) -> PolicySpec {
@@ -111,6 +142,11 @@ impl Case {
         let learning: Vec<Job> = (0..)
             .zip(&self.history)
             .map(|(id, &percent)| job(id, [0, 0, 100, percent, 200, 1]))
+            .chain(
+                self.habits
+                    .iter()
+                    .map(|&(user, percent)| job(0, [0, 0, 100, percent, 200, 1]).of_user(user)),
+            )
             .collect();
         let rules = EstimateSettings {
             family: ClassFamily::All,
@@ -126,7 +162,12 @@ impl Case {
         let policy = (strategy.build)(nodes, settings, Some(model));
         let jobs = Work::Jobs(self.jobs.as_slice().into());
         let failures = Arc::new(self.failures.clone());
-        replay(ClusterMachine::new(nodes, policy), jobs, &failures)
+        let mut machine = ClusterMachine::new(nodes, policy);
+        if let Some(before) = self.asks {
+            let odd = (0..self.jobs.len()).map(|id| id % 2 == 1);
+            machine.let_ask(LongerEstimates::of(odd.collect(), Seconds(before)));
+        }
+        replay(machine, jobs, &failures)
     }
 }
 
@@ -217,7 +258,31 @@ prop_compose! {
             let release = submit + delay;
             job(id, [submit, release, estimate, runtime, release + laxity, width])
         }).collect();
-        Case { nodes, jobs, failures, history, threshold, failure_rate, mean_time_to_repair }
+        Case { nodes, jobs, failures, history, threshold, habits: Vec::new(), asks: None, failure_rate, mean_time_to_repair }
+    }
+}
+
+prop_compose! {
+    /// As [`case`], with jobs of four users, of whom three are known and some underestimate.
+    pub fn of_users(kind: Kind)(
+        case in case(kind),
+        users in prop::collection::vec(0_i64..4, 40),
+        habits in prop::collection::vec((0_i64..3, prop_oneof![40_i64..=100, 101_i64..260]), 1..9),
+    ) -> Case {
+        let jobs = case.jobs.iter().zip(users).map(|(job, user)| job.clone().of_user(user));
+        Case { jobs: jobs.collect(), habits, ..case.clone() }
+    }
+}
+
+prop_compose! {
+    /// As [`of_users`]; many jobs need more than they ask for, and some users ask for more time.
+    pub fn asking(kind: Kind)(
+        case in of_users(kind), more in prop::collection::vec(0_i64..60, 40), before in 1_i64..60,
+    ) -> Case {
+        let jobs = case.jobs.iter().zip(more).map(|(job, more)| {
+            job.clone().running_for(job.runtime + Seconds(more))
+        });
+        Case { jobs: jobs.collect(), asks: Some(before), ..case.clone() }
     }
 }
 

@@ -58,3 +58,76 @@ fn sdsc_sp2_gives_what_a_share_of_the_excess_is_worth_again_and_nobody_there_is_
         }
     }
 }
+
+#[test]
+fn lanl_cm5_gives_what_underestimators_get_again_and_what_it_costs() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let strategies = r#"["conservative-backfilling", "comprehensive-overbooking", "heuristic-planning", "heuristic-overbooking"]"#;
+    let part = shortened(
+        folder.path(),
+        "users/underestimators-lanl.toml",
+        &[
+            (
+                strategies,
+                r#"["conservative-backfilling", "heuristic-overbooking"]"#,
+            ),
+            ("values = [0.1, 0.3, 0.6, 0.9]", "values = [0.6]"),
+        ],
+    );
+    run_keeping("all", folder.path(), part);
+    let store = folder.path().join("it.db");
+    let page = read("measurements/users.md");
+    let query = fs::read_to_string(project().join("configs/users/paired.sql"));
+    // (strategy, threshold) as the page names them.
+    let named = |row: &Row<'_>| -> rusqlite::Result<(String, &str)> {
+        let strategy: String = row.get("strategy")?;
+        let plans = strategy == "conservative-backfilling";
+        Ok((strategy, if plans { "–" } else { "0.6" }))
+    };
+    let costs = rows(&store, &query.expect("a query"), |row| {
+        let (strategy, threshold) = named(row)?;
+        let number = |name| row.get::<_, f64>(name);
+        let gain = number("gain")?;
+        let half = 100.0 * 2.093 * number("variance")?.sqrt() / gain;
+        Ok(format!(
+            "| {strategy} | {threshold} | {} | {} | {:.1} | {:.1} | {:.0} | {:.0} |",
+            grouped(gain),
+            said(number("percent")?, half),
+            number("failed_without")?,
+            number("failed")?,
+            number("accepted_without")?,
+            number("accepted")?,
+        ))
+    });
+    let of_jobs = queries("measurements/users.md");
+    let of_jobs = of_jobs.iter().find(|query| query.contains("ran_beyond"));
+    let jobs = rows(&store, of_jobs.expect("a query on the page"), |row| {
+        let (strategy, threshold) = named(row)?;
+        let stopped: f64 = row.get("stopped")?;
+        if row.get::<_, String>("underestimators")? == "as-estimated" {
+            return Ok((stopped, String::new()));
+        }
+        let cells = ["longer", "by_percent", "ran_beyond", "ended"].map(|name| {
+            let value: rusqlite::Result<f64> = row.get(name);
+            value.map(|value| format!("{value:.1}"))
+        });
+        let cells: Vec<String> = cells.into_iter().collect::<Result<_, _>>()?;
+        let given = cells.join(" | ");
+        Ok((stopped, format!("| {strategy} | {threshold} | {given}")))
+    });
+    let jobs = jobs.chunks(2).map(|pair| {
+        let [(without, _), (with, given)] = pair else {
+            panic!("{pair:?}");
+        };
+        format!("{given} | {without:.1} | {with:.1} |")
+    });
+    let found: Vec<String> = costs.into_iter().chain(jobs).collect();
+    assert_eq!(found.len(), 4);
+    for row in found {
+        assert!(page.contains(&row), "{row}");
+    }
+}

@@ -5,8 +5,8 @@ use rusqlite::Row;
 use super::{connection, count, folder};
 use bookahead::failures::NodeEvent;
 use bookahead::scheduling::{
-    CheckpointTotals, DoubleTotals, JobOutcome, LateTotals, Promise, SimulationMetrics,
-    SuccessFactors, Verdict, WorkCounters,
+    CheckpointTotals, DoubleTotals, JobOutcome, LateTotals, LongerTotals, Promise,
+    SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
 };
 use bookahead::store::{
     FailedSimulation, OutcomeDetail, RunId, RunSelector, RunState, Store, Writer,
@@ -166,6 +166,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
                 checkpoints: CheckpointTotals::default(),
                 late: LateTotals::default(),
                 double: DoubleTotals::default(),
+                longer: LongerTotals::default(),
                 work: WorkCounters {
                     pof_evaluations: number("pof_evaluations")?,
                     convolutions: number("convolutions")?,

@@ -9,6 +9,7 @@
 mod copies;
 mod events;
 mod jobs;
+mod lengthened;
 mod machine;
 mod moved;
 mod progress;
@@ -26,6 +27,7 @@ use self::progress::RunEnd;
 use super::bandwidth::SharedBandwidth;
 use super::checkpoint::Checkpointing;
 use super::customers::Customers;
+use super::longer_estimates::LongerEstimates;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict};
 use super::penalty::PenaltySettings;
 use super::work::WorkCounters;
@@ -68,6 +70,8 @@ pub struct Cluster {
     requeues_stopped: bool,
     /// Who may refuse a late end; `None` where nobody does.
     customers: Option<Customers>,
+    /// Who asks for more time while a job runs; `None` where nobody does.
+    longer_estimates: Option<LongerEstimates>,
 }
 
 /// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one
@@ -109,6 +113,7 @@ impl Cluster {
             penalty: None,
             requeues_stopped: false,
             customers: None,
+            longer_estimates: None,
         }
     }
 
@@ -175,7 +180,8 @@ impl Cluster {
     }
 
     /// The longest time that the job may hold its nodes: its estimate, or its promised time if that
-    /// is longer; for a job that saves its work, the time for the rest with its checkpoints.
+    /// is longer, or what it was granted since it runs; for a job that saves its work, the time for
+    /// the rest with its checkpoints.
     #[must_use]
     pub fn longest_run(&self, job: JobId) -> Seconds {
         let record = self.jobs.get(job);
@@ -271,6 +277,7 @@ impl Cluster {
         if let Some(checkpointing) = self.checkpointing.filter(|_| !record.job.is_reservation()) {
             record.progress.begin(&checkpointing, now);
         }
+        self.schedule_wish(job);
     }
 
     /// Moves the end of a running job's window.
@@ -358,6 +365,7 @@ impl Cluster {
                     .leave(&checkpointing, nodes, now, RunEnd::Crashed);
             }
             record.node_failures += 1;
+            record.lengthened = Seconds::ZERO;
             record.phase = Phase::Disabled;
             record.version += 1;
             if checkpointing.is_some() {
@@ -379,6 +387,9 @@ impl Cluster {
         if let Some(checkpointing) = &checkpointing {
             let now = self.now;
             self.jobs.get_mut(job).close_memory(checkpointing, now);
+        }
+        if verdict.is_successful() {
+            self.totals.fees += self.paid_for_more(job);
         }
         let saves = checkpointing.is_some();
         let is_rescued = self.jobs.get(job).is_copy && verdict.is_successful();

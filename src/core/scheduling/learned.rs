@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::acceptance::Acceptance;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors, Verdict};
-use super::promising::ExcludedUsers;
+use super::promising::{ExcludedUsers, UnderestimatorRule};
 use super::settings::PromiseSettings;
 use crate::estimates::{
     CalibrationMethod, Calibrator, ClassStatistics, EstimateModel, PredictedRuntime,
@@ -28,6 +28,7 @@ use crate::workload::{Job, JobId};
 pub struct Learned {
     estimates: Option<Arc<EstimateModel>>,
     excluded: ExcludedUsers,
+    underestimators: UnderestimatorRule,
     history: UserHistory,
     /// `None` where the statistics stay what they were.
     statistics: Option<ClassStatistics>,
@@ -66,6 +67,7 @@ impl Learned {
             balance: (settings.adapt_security_factor && model.is_some())
                 .then(|| PromiseBalance::new(calibration.half_life_jobs)),
             excluded: settings.excluded.clone(),
+            underestimators: settings.underestimators,
             estimates,
         }
     }
@@ -103,15 +105,24 @@ impl Learned {
     }
 
     /// The shortest slot that may be booked for a job: what is predicted that it needs; 0 where
-    /// nobody predicts; all of its estimate if its user is excluded from overbooking.
+    /// nobody predicts; all of its estimate if its user is excluded from overbooking, or is an
+    /// underestimator for whom more time is planned.
     pub fn least_slot(&self, job: &Job) -> Seconds {
         let known = self.estimates.as_deref();
-        if known.is_some_and(|known| self.excluded.include(job, known)) {
+        if known.is_some_and(|known| self.excluded.include(job, known))
+            || self.longer(job).is_some()
+        {
             return job.estimate;
         }
         let open = self.open.get(&job.id);
         open.and_then(|open| open.prediction)
             .map_or(Seconds::ZERO, |prediction| prediction.runtime)
+    }
+
+    /// How long a slot is looked for before one that is as long as the estimate, for the job of an
+    /// underestimator; `None` for anybody else.
+    pub fn longer(&self, job: &Job) -> Option<Seconds> {
+        self.underestimators.longer(job, self.estimates.as_deref()?)
     }
 
     /// The acceptance test as it is now: with the security factor that the promises so far ask for,

@@ -5,6 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::checkpoint::{CheckpointTotals, Execution};
 use super::double_execution::DoubleTotals;
+use super::longer_estimates::LongerTotals;
 use super::penalty::{Late, LateTotals};
 use super::promising::is_default;
 use super::work::WorkCounters;
@@ -265,8 +266,8 @@ pub struct SimulationMetrics {
     pub failed_unstartable: u64,
     /// Restarts after node failures, and where jobs save their work after ends of windows.
     pub restarts: u64,
-    /// Fees of successful jobs, `Σ n·x`, less what late ones got back and what the memory of
-    /// suspended ones cost.
+    /// Fees of successful jobs, `Σ n·x`, with x as it was lengthened while they ran, less what late
+    /// ones got back and what the memory of suspended ones cost.
     pub fees: NodeSeconds,
     /// Fees of failed jobs, `Σ n·x`, and the part of it that late ones owe: the penalties at
     /// penalty ratio 1.
@@ -301,6 +302,9 @@ pub struct SimulationMetrics {
     /// Jobs that ran twice.
     #[serde(default, skip_serializing_if = "is_default")]
     pub double: DoubleTotals,
+    /// Users who asked for more time while their jobs ran.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub longer: LongerTotals,
 }
 
 impl SimulationMetrics {
@@ -340,6 +344,7 @@ impl SimulationMetrics {
             checkpoints: self.checkpoints.beside(&other.checkpoints),
             late: self.late.beside(&other.late),
             double: self.double.beside(&other.double),
+            longer: self.longer.beside(&other.longer),
             work: self.work.beside(&other.work),
         }
     }

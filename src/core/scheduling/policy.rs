@@ -109,6 +109,11 @@ pub trait Policy: Send {
         cluster.fail(job);
     }
 
+    /// The user of a running flexible job wishes to have its nodes until then, which is later than
+    /// it may have them: grant it that, or as much as nobody else has been promised
+    /// ([`Cluster::lengthen`]), or nothing.
+    fn longer_wished(&mut self, _cluster: &mut Cluster, _job: JobId, _until: Seconds) {}
+
     /// The user of an accepted flexible job takes it back before its first start, or it leaves for
     /// another cluster after an interruption (it may have begun anew in this instant), or a window
     /// that was sold is given back before it has ended: forget it, and take it off the cluster

@@ -1,10 +1,12 @@
 //! Whose estimates are counted on, and how far: which jobs are promising for the algorithm of 2008,
-//! by how much it shortens them, what it plans for users who underestimate (Birkenheuer 2008,
-//! §3.1.1, §3.1.2), and which users no strategy overbooks (Birkenheuer 2012, §4.1, §4.3).
+//! by how much it shortens them (Birkenheuer 2008, §3.1.1, §3.1.2), what is planned for users who
+//! underestimate (Birkenheuer 2008, §3.1.1; Birkenheuer 2012, §4.1, §4.3), and which users no
+//! strategy overbooks.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimates::EstimateModel;
+use crate::units::Seconds;
 use crate::workload::Job;
 
 /// What makes a job promising: only promising jobs are shortened.
@@ -51,6 +53,29 @@ pub enum UnderestimatorRule {
     /// factor by which the user's jobs have outlasted theirs, if a slot takes that, else for its
     /// estimate.
     MoreTime,
+}
+
+impl UnderestimatorRule {
+    /// The duration that is planned for a job of an underestimator where a slot takes it; `None`
+    /// for anybody else, and where underestimators are planned like all others.
+    #[must_use]
+    pub fn longer(self, job: &Job, known: &EstimateModel) -> Option<Seconds> {
+        if self == Self::AsEstimated {
+            return None;
+        }
+        let factor = known.habits().user(job)?.overrun_factor()?;
+        Some(longer_duration(job.estimate, factor))
+    }
+}
+
+/// The duration that is planned for a job of a user whose jobs outlast their estimates by this
+/// factor: `factor · x`, rounded up to whole seconds, never less than `x` (Birkenheuer 2008,
+/// §3.1.1, says "more" and not how much).
+#[must_use]
+pub fn longer_duration(estimate: Seconds, factor: f64) -> Seconds {
+    let exact = estimate.0 as f64 * factor.max(1.0);
+    // A product that is whole but for its rounding stays whole.
+    Seconds((libm::ceil(exact - 1e-6) as i64).max(estimate.0))
 }
 
 /// By how much the algorithm of 2008 shortens the estimate x of a promising job.
@@ -142,4 +167,17 @@ pub enum AccurateUserRule {
 /// Whether a value may be left out of a specification.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_duration_is_rounded_up_and_never_shorter_than_the_estimate() {
+        // 1,000 · 1.35 = 1,350; 1,001 · 1.35 = 1,351.35.
+        assert_eq!(longer_duration(Seconds(1_000), 1.35), Seconds(1_350));
+        assert_eq!(longer_duration(Seconds(1_001), 1.35), Seconds(1_352));
+        assert_eq!(longer_duration(Seconds(1_000), 0.5), Seconds(1_000));
+    }
 }

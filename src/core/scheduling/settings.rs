@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{CheckpointSettings, Checkpointing};
-use super::promising::ExcludedUsers;
+use super::promising::{ExcludedUsers, UnderestimatorRule};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, RateFactors, SurvivalModel};
 use crate::units::Seconds;
@@ -53,6 +53,8 @@ impl RecoverySettings {
 pub struct PromiseSettings {
     /// Users who get no overbooked slots (default nobody).
     pub excluded: ExcludedUsers,
+    /// What is planned for users whose jobs mostly outlast their estimates.
+    pub underestimators: UnderestimatorRule,
     /// How promised probabilities follow from computed ones (default: they are the computed ones).
     pub calibration: CalibrationSettings,
     /// Whether the security factor S follows what earlier promises were worth

@@ -73,8 +73,8 @@ pub struct PolicySpec {
     /// default, as is the next, so that what does not read them keeps its identity.
     #[serde(default, skip_serializing_if = "is_default")]
     pub promising: PromisingRule,
-    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates
-    /// (Birkenheuer 2008, §3.1.1).
+    /// What is planned for users whose jobs mostly outlast their estimates (Birkenheuer 2008,
+    /// §3.1.1; Birkenheuer 2012, §4.1).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
     /// By how much the algorithm of 2008 shortens the estimates of promising jobs.
@@ -146,6 +146,7 @@ impl PolicySpec {
     pub fn promises(&self) -> PromiseSettings {
         PromiseSettings {
             excluded: self.excluded.clone(),
+            underestimators: self.underestimators,
             calibration: self.calibration,
             adapt_security_factor: self.adapt_security_factor,
         }

@@ -106,6 +106,25 @@ pub struct RequestSettings {
     pub duration: RequestDuration,
     /// How the drawn lead becomes whole seconds (A7).
     pub rounding: LeadRounding,
+    /// How much of its slot a reservation uses (Birkenheuer 2012, §4.2). Left out where it is the
+    /// default, so that what was simulated before keeps its identity.
+    #[serde(default, skip_serializing_if = "DurationUsed::is_of_job")]
+    pub duration_used: DurationUsed,
+}
+
+impl RequestSettings {
+    /// The same with everything that is not read set to its default: a slot that is as long as the
+    /// job is used to its end.
+    #[must_use]
+    pub fn normalised(self) -> Self {
+        Self {
+            duration_used: match self.duration {
+                RequestDuration::Estimate => self.duration_used,
+                RequestDuration::Runtime => DurationUsed::Job,
+            },
+            ..self
+        }
+    }
 }
 
 impl Default for RequestSettings {
@@ -116,6 +135,7 @@ impl Default for RequestSettings {
             start: StartRule::EstimateFactor { factor: 1.0 },
             duration: RequestDuration::Estimate,
             rounding: LeadRounding::Nearest,
+            duration_used: DurationUsed::Job,
         }
     }
 }
@@ -163,6 +183,25 @@ pub enum RequestDuration {
     Estimate,
     /// The job's runtime, at most its estimate.
     Runtime,
+}
+
+/// How much of its slot a reservation uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DurationUsed {
+    /// As long as the job runs that it was made from.
+    #[default]
+    Job,
+    /// All of it, as somebody does who starts no program in it or several.
+    Window,
+}
+
+impl DurationUsed {
+    /// Whether a reservation is over when its job is.
+    #[must_use]
+    pub fn is_of_job(&self) -> bool {
+        *self == Self::Job
+    }
 }
 
 /// How a drawn lead becomes whole seconds.
@@ -248,7 +287,10 @@ pub fn generate_requests(
                 submit: job.submit,
                 nodes: job.nodes,
                 duration,
-                runtime,
+                runtime: match settings.duration_used {
+                    DurationUsed::Job => runtime,
+                    DurationUsed::Window => duration,
+                },
                 wanted: match settings.start {
                     StartRule::EstimateFactor { factor } => WantedStart::At(
                         job.submit + lead_of(job.estimate, factor, lead, settings.rounding),
@@ -351,6 +393,39 @@ mod tests {
                 |request: &ReservationRequest| (request.wanted.earliest() - request.submit).0;
             assert!((lead(two) - 2 * lead(one)).abs() <= 1);
         }
+    }
+
+    #[test]
+    fn a_window_that_is_used_to_its_end_is_asked_for_by_the_same_draws() {
+        let with = |duration, duration_used| {
+            let settings = RequestSettings {
+                duration,
+                duration_used,
+                ..RequestSettings::default()
+            };
+            (settings.clone().normalised(), generate(&settings).requests)
+        };
+        let (of_job, ends_early) = with(RequestDuration::Estimate, DurationUsed::Job);
+        let (of_window, uses_all) = with(RequestDuration::Estimate, DurationUsed::Window);
+        assert_ne!(of_job, of_window);
+        assert_eq!(ends_early.len(), 20);
+        for (one, other) in ends_early.iter().zip(&uses_all) {
+            // 20 min of an hour, and all of it.
+            assert_eq!(one.runtime, Seconds(1200));
+            assert_eq!(other.runtime, Seconds(3600));
+            let runtime = Seconds(1200);
+            assert_eq!(
+                *one,
+                ReservationRequest {
+                    runtime,
+                    ..other.clone()
+                }
+            );
+        }
+        // A slot that is as long as the job has no end to leave.
+        let (of_job, short) = with(RequestDuration::Runtime, DurationUsed::Job);
+        let (of_window, as_short) = with(RequestDuration::Runtime, DurationUsed::Window);
+        assert_eq!((of_job, short), (of_window, as_short));
     }
 
     #[test]

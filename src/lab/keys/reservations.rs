@@ -2,7 +2,7 @@
 
 use super::declaration::{Given, flag, named, one_of, real};
 use crate::section;
-use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
+use crate::workload::{DurationUsed, LeadRounding, RequestDuration, RequestOrigin};
 
 section! {
     /// Requests made from the jobs of the workload.
@@ -32,6 +32,10 @@ section! {
         duration: Option<RequestDuration> = named::<RequestDuration>().decides("A13, AMB-30"),
         /// How leads become whole seconds.
         rounding: Option<LeadRounding> = named::<LeadRounding>().decides("A7"),
+        /// How much of its slot a reservation uses.
+        duration_used: Option<DurationUsed> = named::<DurationUsed>()
+            .words(r#""job" (default): it ends with the job that it was made from, or "window": it uses all of its slot"#)
+            .decides("Birkenheuer 2012 §4.2"),
     }
     former {
         alpha => "requests.alpha",

@@ -119,9 +119,9 @@ section! {
         promising: Option<PromisingRule> = named::<PromisingRule>()
             .note(": whose statistics let overbooking-2008 shorten a job")
             .decides("A-43"),
-        /// What the algorithm of 2008 plans for users who underestimate.
+        /// What is planned for users who underestimate.
         underestimators: Option<UnderestimatorRule> = named::<UnderestimatorRule>()
-            .note(": what overbooking-2008 plans for users whose jobs mostly outlast their estimates")
+            .note(": what strategies that plan do for users whose jobs mostly outlast their estimates")
             .decides("Birkenheuer 2008 §3.1.1"),
         /// By how much the algorithm of 2008 shortens the estimate of a promising job.
         shortening: Given<String> = one_of(|| vec!["max-pof", "own-excess", "estimate"])

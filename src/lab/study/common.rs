@@ -22,6 +22,8 @@ pub struct Asked<'a> {
     pub workload: &'a WorkloadSettings,
     /// How nodes fail.
     pub failures: &'a FailureSettings,
+    /// `[scheduling]` and the tables beside it, not normalised.
+    pub scheduling: &'a PolicySpec,
     /// `experiment.replications`.
     pub replications: u32,
     /// Reservations that are made from its jobs.

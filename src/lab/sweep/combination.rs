@@ -76,6 +76,7 @@ pub(super) fn resolved<'i>(
         strategy: &scheduling.strategy,
         workload: &workload,
         failures: &failures,
+        scheduling: &scheduling,
         replications,
         requests: requests.as_ref(),
         written,

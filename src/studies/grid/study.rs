@@ -9,9 +9,11 @@ use bookahead_overbooking::study::policy_read;
 /// What a policy of this name reads of `[scheduling]`, `[checkpoint]` and `[penalty]`; `None` where
 /// that is nothing but defaults. Its name, its acceptance test and its reliability are those of the
 /// study, and what calibrates promises needs batteries that were run before: they are the defaults
-/// here. No job of theirs runs twice, and none passes the first of a queue at a risk.
+/// here. No job of theirs runs twice, none passes the first of a queue at a risk, and clusters that
+/// do not overbook have no statistics that tell who underestimates.
 pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Option<PolicySpec> {
     let default = PolicySpec::default();
+    let known = registry::strategy(strategy);
     let given = PolicySpec {
         strategy: default.strategy.clone(),
         acceptance: default.acceptance,
@@ -20,12 +22,16 @@ pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Opt
         adapt_security_factor: default.adapt_security_factor,
         double_execution: default.double_execution,
         backfill_risk: default.backfill_risk,
+        underestimators: if known.is_none_or(|known| known.overbooks) {
+            common.scheduling.underestimators
+        } else {
+            default.underestimators
+        },
         ..common.scheduling.clone()
     };
     if given == default {
         return None;
     }
-    let known = registry::strategy(strategy);
     let read = |policy: PolicySpec| PolicySpec {
         strategy: default.strategy.clone(),
         acceptance: default.acceptance,

@@ -15,7 +15,7 @@ pub(crate) mod tests;
 
 use std::sync::Arc;
 
-pub use self::settings::{ClientSettings, Dependencies};
+pub use self::settings::{ClientSettings, Dependencies, Lengthening};
 pub use self::ties::{ClientTies, Follows};
 use bookahead_core::kernel::{Agenda, REACTION, Source};
 use bookahead_core::scheduling::measures::Measured;

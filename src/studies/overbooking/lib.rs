@@ -40,7 +40,7 @@ pub mod registry;
 pub mod stream;
 pub mod study;
 
-pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows};
+pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows, Lengthening};
 pub use direct::{
     ClusterRun, Replay, Work, best_effort_scene, cluster_scene, learn_from_batteries, replay,
     replay_beside_best_effort, simulate, with_learned,

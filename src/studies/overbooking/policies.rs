@@ -18,7 +18,7 @@ pub use comprehensive::{Comprehensive, ComprehensiveSettings};
 pub use heuristic::{Heuristic, HeuristicSettings};
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
-    is_promising, longer_duration, place_shortened, shortened_duration,
+    is_promising, place_shortened, shortened_duration,
 };
 pub use probabilistic_backfilling::ProbabilisticBackfilling;
 pub use shortening::{Shortening, ShorteningSettings};

@@ -35,7 +35,10 @@ pub const STRATEGIES: &[Strategy] = &[
         baseline: None,
         backfills: false,
         plan: PlanKind::Mapped,
-        build: |nodes, spec, _| Box::new(Comprehensive::backfilling(nodes, spec.into())),
+        build: |nodes, spec, estimates| {
+            let policy = Comprehensive::backfilling(nodes, spec.into());
+            Box::new(policy.with_statistics(estimates))
+        },
     },
     Strategy {
         name: "heuristic-planning",
@@ -45,7 +48,10 @@ pub const STRATEGIES: &[Strategy] = &[
         baseline: None,
         backfills: false,
         plan: PlanKind::Counted,
-        build: |nodes, spec, _| Box::new(Heuristic::planning(nodes, spec.into())),
+        build: |nodes, spec, estimates| {
+            let policy = Heuristic::planning(nodes, spec.into());
+            Box::new(policy.with_statistics(estimates))
+        },
     },
     Strategy {
         name: "comprehensive-overbooking",

@@ -28,11 +28,11 @@ use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{
-    ClusterMachine, Customers, PolicySpec, PromisedStart, fixed_measures, measure_intervals,
-    promise_measures,
+    ClusterMachine, Customers, LongerEstimates, PolicySpec, PromisedStart, fixed_measures,
+    measure_intervals, promise_measures,
 };
 use bookahead_core::units::Nodes;
-use bookahead_core::workload::Job;
+use bookahead_core::workload::{Job, RequestSettings};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
@@ -70,6 +70,8 @@ pub struct PolicySimulation {
     pub clients: Option<ClosedLoop>,
     /// Users who may refuse a late end; `None` where nobody does.
     pub customers: Option<Customers>,
+    /// Users who may ask for more time while their jobs run; `None` where nobody does.
+    pub longer_estimates: Option<LongerEstimates>,
     /// How jobs run that are promised nothing, and how many of the jobs, those with the lowest ids,
     /// are promised their slots; `None` where all are.
     pub best_effort: Option<(BestEffortSettings, u32)>,
@@ -82,6 +84,9 @@ impl PolicySimulation {
         let mut machine = with_learned(make, self.nodes, &self.before);
         if let Some(customers) = &self.customers {
             machine.serve(customers.clone());
+        }
+        if let Some(users) = &self.longer_estimates {
+            machine.let_ask(users.clone());
         }
         machine
     }
@@ -156,6 +161,9 @@ impl Simulation for PolicySimulation {
                 submitted as f64,
             );
         }
+        if self.longer_estimates.is_some() {
+            measured.extend(&run.metrics.longer.measures());
+        }
         let accepted = run.metrics.accepted as usize;
         let promised: Vec<PromisedStart> = run
             .outcomes
@@ -218,7 +226,7 @@ impl Study for OverbookingStudy {
     }
 
     fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        let client = client(&keys.client, problems)?;
+        let client = client(&keys.client, asked.scheduling, problems)?;
         Some(Self {
             requests: asked.requests.cloned(),
             releases: releases(&keys.releases, problems)?,
@@ -237,15 +245,18 @@ impl Study for OverbookingStudy {
         self.requests = self
             .requests
             .take()
-            .filter(|requests| requests.share_percent != 0.0);
+            .filter(|requests| requests.share_percent != 0.0)
+            .map(RequestSettings::normalised);
         self.releases = self.releases.take().filter(|releases| !releases.is_none());
         self.client = std::mem::take(&mut self.client).normalised();
         self.best_effort = self.best_effort.filter(|jobs| jobs.share_percent != 0.0);
         let given = std::mem::take(common.scheduling);
         let strategy = common.studies.policy(&given.strategy);
-        // A queue offers no end.
-        self.client.refuses_late_offers &=
-            strategy.is_none_or(|strategy| strategy.plan != registry::PlanKind::Queue);
+        // A queue offers no end, and has no plan to lengthen a window in.
+        if strategy.is_some_and(|strategy| strategy.plan == registry::PlanKind::Queue) {
+            self.client.refuses_late_offers = false;
+            self.client.lengthening = None;
+        }
         if !reads_estimates(strategy, &given) {
             *common.estimates = None;
         }

@@ -4,7 +4,7 @@ use super::ClusterMachine;
 use crate::kernel::Decision;
 use crate::scheduling::outcome::Verdict;
 use crate::scheduling::policy::Policy;
-use crate::units::NodeIndex;
+use crate::units::{NodeIndex, Seconds};
 use crate::workload::{JobId, SameInstant};
 
 /// What can happen; the numbers are the versions that [`super::jobs::JobRecord::version`] makes
@@ -21,6 +21,8 @@ pub(super) enum Event {
     /// A job begins to write with shared bandwidth.
     Write(JobId, u32),
     GiveUp(JobId, u32),
+    /// The user of a run that began then asks for more time.
+    Wish(JobId, Seconds),
     Cancellation(JobId),
     Arrival(JobId),
     /// The policy wants to be asked again.
@@ -39,7 +41,7 @@ impl Event {
             Self::Start(..) | Self::WakeUp => 4,
             Self::Write(..) => 5,
             Self::GiveUp(..) => 6,
-            Self::Cancellation(_) => 7,
+            Self::Wish(..) | Self::Cancellation(_) => 7,
             Self::Arrival(_) => 9,
         }
     }
@@ -86,6 +88,10 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
                 } else {
                     self.policy.stopped(cluster, job);
                 }
+            }
+            Event::Wish(job, _) => {
+                let until = cluster.wished(job);
+                self.policy.longer_wished(cluster, job, until);
             }
             Event::GiveUp(job, _) => self.policy.give_up_due(cluster, job),
             Event::Cancellation(job) => {

@@ -37,6 +37,8 @@ pub(super) struct JobRecord {
     pub(super) node_failures: u32,
     /// Its first run was lost, and it goes on as its copy.
     pub(super) is_copy: bool,
+    /// How long its run may last if it was granted more time than it had; 0 if not.
+    pub(super) lengthened: Seconds,
     /// What it saved, where jobs save their work.
     pub(super) progress: Progress,
     /// Raised whenever the job's pending event is replaced, so that the old one is stale.
@@ -56,16 +58,18 @@ impl JobRecord {
             restarts: 0,
             node_failures: 0,
             is_copy: false,
+            lengthened: Seconds::ZERO,
             progress: Progress::default(),
             version: 0,
         }
     }
 
-    /// The longest that the job may hold its nodes: its estimate, or what it was promised where
-    /// that is more.
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised, or
+    /// granted while it runs, where that is more.
     pub(super) fn longest_run(&self) -> Seconds {
         let promised = self.promise.map(|promise| promise.end - promise.start);
-        promised.map_or(self.job.estimate, |length| length.max(self.job.estimate))
+        let planned = promised.map_or(self.job.estimate, |length| length.max(self.job.estimate));
+        planned.max(self.lengthened)
     }
 
     /// The job is over: its memory is paid, to the node-second.

@@ -45,6 +45,7 @@ impl Cluster {
                 .bandwidth
                 .as_ref()
                 .is_none_or(|bandwidth| bandwidth.version() != version),
+            Event::Wish(job, start) => self.is_over(job, start),
             Event::Cancellation(_)
             | Event::Arrival(_)
             | Event::Failure(_)

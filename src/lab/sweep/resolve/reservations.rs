@@ -38,5 +38,6 @@ pub(crate) fn reservations(
         start: start?,
         duration: raw.duration.unwrap_or_default(),
         rounding: raw.rounding.unwrap_or_default(),
+        duration_used: raw.duration_used.unwrap_or_default(),
     }))
 }

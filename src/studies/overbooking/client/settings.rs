@@ -6,7 +6,7 @@ use bookahead_core::units::Seconds;
 
 /// What users do beside submitting their jobs at the times of the list. By default nothing: an open
 /// loop.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClientSettings {
     /// How often a job that was rejected is submitted again (default never).
@@ -27,6 +27,19 @@ pub struct ClientSettings {
     /// identity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refuses_late_offers: bool,
+    /// Users who ask for more time while their jobs run; `None` (default) where nobody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lengthening: Option<Lengthening>,
+}
+
+/// Users of jobs that outlast their estimates who ask for more time while these run
+/// ([`bookahead_core::scheduling::LongerEstimates`]).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lengthening {
+    /// How many of them, in percent.
+    pub percent: f64,
+    /// How long before the end of the estimate.
+    pub before: Seconds,
 }
 
 /// Whose end a job waits for before it is submitted.
@@ -54,6 +67,7 @@ impl Default for ClientSettings {
             session_gap: Seconds(20 * 60),
             patience: None,
             refuses_late_offers: false,
+            lengthening: None,
         }
     }
 }
@@ -64,6 +78,7 @@ impl ClientSettings {
     pub fn is_open_loop(&self) -> bool {
         let reacts = Self {
             refuses_late_offers: false,
+            lengthening: None,
             ..self.clone()
         };
         reacts.is_default()
@@ -91,6 +106,7 @@ impl ClientSettings {
             } else {
                 default.session_gap
             },
+            lengthening: self.lengthening.filter(|asks| asks.percent > 0.0),
             ..self
         }
     }

@@ -465,6 +465,7 @@ proptest! {
             session_gap: Seconds(gap),
             patience: None,
             refuses_late_offers: false,
+            lengthening: None,
         };
         let read = given.clone().normalised();
         prop_assert_eq!(read.is_open_loop(), rejected + failed == 0 && !sessions);

@@ -25,7 +25,7 @@ mod windows;
 
 use std::sync::Arc;
 
-use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
+use bookahead_core::estimates::{CompletionDistribution, EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
@@ -81,6 +81,13 @@ impl Comprehensive {
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self::new(nodes, settings, true, estimates)
+    }
+
+    /// The same, which knows how users estimate: that tells who underestimates.
+    #[must_use]
+    pub fn with_statistics(mut self, estimates: Option<Arc<EstimateModel>>) -> Self {
+        self.learned = Learned::new(&self.settings.promises, estimates);
+        self
     }
 
     fn new(
@@ -166,6 +173,13 @@ impl Comprehensive {
         self.completions.ask(job.id, question);
     }
 
+    /// Nothing is counted on that this job leaves of its time: it ends at `end`.
+    fn expect_at(&mut self, job: JobId, end: Seconds) {
+        let certain = CompletionDistribution::certain(end, self.settings.time_step);
+        self.completions
+            .insert(job, Expected::from(Arc::new(certain)));
+    }
+
     /// Enters a job into the plan.
     fn enter(
         &mut self,
@@ -174,8 +188,10 @@ impl Comprehensive {
         own: Option<OwnRuntime>,
         slot: Candidate,
     ) {
-        if let Some(own) = own {
-            self.remember_completion(cluster, job, own.steps, &slot);
+        match own {
+            Some(_) if self.learned.longer(job).is_some() => self.expect_at(job.id, slot.end),
+            Some(own) => self.remember_completion(cluster, job, own.steps, &slot),
+            None => {}
         }
         self.plan.insert(Reservation {
             job: job.id,
@@ -365,6 +381,10 @@ impl Policy for Comprehensive {
             self.retry_disabled(cluster, Occasion::NodesFreed);
             self.disabled.wake_at_release(cluster, &self.plan);
         }
+    }
+
+    fn longer_wished(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.lengthen(cluster, job, until);
     }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {

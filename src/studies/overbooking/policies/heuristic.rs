@@ -66,6 +66,8 @@ struct Slot {
     job: JobId,
     nodes: u32,
     estimate: Seconds,
+    /// How long it may hold its nodes: its estimate, or more for an underestimator.
+    longest: Seconds,
     release: Seconds,
     deadline: Seconds,
     start: Seconds,
@@ -80,11 +82,13 @@ struct Waiting {
 }
 
 impl Slot {
-    fn of(job: &Job, start: Seconds, end: Seconds) -> Self {
+    /// The slot of a job that was promised one.
+    fn of(cluster: &Cluster, job: &Job, start: Seconds, end: Seconds) -> Self {
         Self {
             job: job.id,
             nodes: job.nodes.0,
             estimate: job.estimate,
+            longest: cluster.longest_run(job.id),
             release: job.release,
             deadline: job.deadline,
             start,
@@ -93,7 +97,7 @@ impl Slot {
     }
 
     fn is_full(&self) -> bool {
-        self.end - self.start >= self.estimate
+        self.end - self.start >= self.longest
     }
 }
 
@@ -113,6 +117,13 @@ impl Heuristic {
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self::new(nodes, settings, true, estimates)
+    }
+
+    /// The same, which knows how users estimate: that tells who underestimates.
+    #[must_use]
+    pub fn with_statistics(mut self, estimates: Option<Arc<EstimateModel>>) -> Self {
+        self.learned = Learned::new(&self.settings.promises, estimates);
+        self
     }
 
     fn new(
@@ -197,14 +208,19 @@ impl Heuristic {
         if waiting.recovery == Recovery::Short {
             return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
         }
-        let start = self.profile.earliest_fit(Fit {
-            from,
-            latest: slot.deadline - slot.estimate,
-            nodes: slot.nodes,
-            duration: slot.estimate,
-            own_start: None,
-        })?;
-        Some((start, start + slot.estimate))
+        // The estimate is what the job was promised, more time is a courtesy.
+        [slot.longest, slot.estimate]
+            .into_iter()
+            .find_map(|length| {
+                let start = self.profile.earliest_fit(Fit {
+                    from,
+                    latest: slot.deadline - length,
+                    nodes: slot.nodes,
+                    duration: length,
+                    own_start: None,
+                })?;
+                Some((start, start + length))
+            })
     }
 
     fn enter(&mut self, cluster: &mut Cluster, slot: Slot) {
@@ -240,7 +256,8 @@ impl Policy for Heuristic {
         if let Some((start, end)) = job.fixed_window() {
             if self.profile.min_free(start, end) >= job.nodes.0 as i32 {
                 cluster.promise_reservation(id);
-                self.enter(cluster, Slot::of(&job, start, end));
+                let slot = Slot::of(cluster, &job, start, end);
+                self.enter(cluster, slot);
             } else {
                 cluster.drop(id, Verdict::DroppedNoSlot);
             }
@@ -273,7 +290,7 @@ impl Policy for Heuristic {
             own.map(|(class, _)| class).filter(|_| slot.overbooked),
         );
         let deadline = cluster.latest_end(id);
-        let booked = Slot::of(&job, slot.start, slot.end);
+        let booked = Slot::of(cluster, &job, slot.start, slot.end);
         let booked = Slot { deadline, ..booked };
         self.enter(cluster, booked);
         if slot.doubled {
@@ -359,6 +376,10 @@ impl Policy for Heuristic {
         self.refresh_for(cluster);
         self.retry_waiting(cluster);
         self.compress(cluster);
+    }
+
+    fn longer_wished(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.lengthen(cluster, job, until);
     }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {

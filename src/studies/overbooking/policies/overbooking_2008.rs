@@ -115,15 +115,6 @@ pub fn is_promising(mean_ratio: f64, max_pof: f64) -> bool {
     mean_ratio < 1.0 / (1.0 + max_pof.max(0.0))
 }
 
-/// The duration that is planned for a job of a user whose jobs outlast their estimates by this
-/// factor: `factor · d`, rounded up to whole seconds, never less than `d` (Birkenheuer 2008,
-/// §3.1.1, says "more" and not how much).
-#[must_use]
-pub fn longer_duration(estimate: Seconds, factor: f64) -> Seconds {
-    let exact = estimate.0 as f64 * factor.max(1.0);
-    Seconds((libm::ceil(exact - 1e-6) as i64).max(estimate.0))
-}
-
 /// Searches the anchors, which must ascend in time, for the first place of a job; `None` rejects it
 /// (Birkenheuer 2008, §3.1.2).
 ///
@@ -248,14 +239,6 @@ mod tests {
         // maxPoF = 0 → d' = d.
         assert_eq!(shortened_duration(Seconds(300), 0.0), Seconds(300));
         assert_eq!(place_shortened(&[gap(1, 34, false)], &job(1), 0.0), None);
-    }
-
-    #[test]
-    fn a_longer_duration_is_rounded_up_and_never_shorter_than_the_estimate() {
-        // 1,000 · 1.35 = 1,350; 1,001 · 1.35 = 1,351.35.
-        assert_eq!(longer_duration(Seconds(1_000), 1.35), Seconds(1_350));
-        assert_eq!(longer_duration(Seconds(1_001), 1.35), Seconds(1_352));
-        assert_eq!(longer_duration(Seconds(1_000), 0.5), Seconds(1_000));
     }
 
     #[test]

@@ -415,6 +415,10 @@ impl Policy for Shortening {
         }
     }
 
+    fn longer_wished(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.lengthen(cluster, job, until);
+    }
+
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.disabled.remove(job);
         self.displaced.remove(job);

@@ -6,6 +6,8 @@ mod double_execution;
 mod events;
 mod excluded;
 mod late_offers;
+mod lengthened;
+mod more_time;
 mod overlap;
 mod starts;
 

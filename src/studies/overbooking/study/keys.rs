@@ -52,6 +52,16 @@ section! {
         /// Whether users leave who are offered a late end: the more probably, the more of the time
         /// until the deadline it uses.
         refuses_late_offers: Option<bool> = flag("false").decides("Birkenheuer 2012 §5.1.1"),
+        /// How many users whose jobs need more than their estimates ask for more time while they
+        /// run.
+        lengthen_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": of the jobs that outlast their estimates, whose users ask for more time while they run; a larger share contains the smaller one")
+            .default_is("0")
+            .decides("Birkenheuer 2012 §4.2"),
+        /// How long before the end of the estimate they ask.
+        lengthen_before_minutes: Given<f64> = real().above(0.0)
+            .note(" minutes before the end of its estimate, when a user asks for more time")
+            .default_is("60"),
     }
 }
 

@@ -47,4 +47,8 @@ pub const MEASURES: &[Measure] = &[
     measure("double_jobs", "", "Jobs that were given two runs", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
     measure("double_rescued", "", "Of them successful after the first was lost", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
     measure("double_spare_node_hours", "node h", "Runs whose job ended in the other one (node h)", 1, Topic::Machine),
+    measure("longer_asked", "", "Requests for more time while a job runs", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("longer_in_full_percent", "%", "Of them granted in full (%)", 2, Topic::Jobs),
+    measure("longer_in_part_percent", "%", "Of them granted in part (%)", 2, Topic::Jobs),
+    measure("longer_granted_node_hours", "node h", "Time that was granted (node h)", 1, Topic::Machine),
 ];

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::{Battery, OverbookingStudy, PolicySimulation, node_rates};
 use crate::best_effort::BestEffortSettings;
-use crate::{ClientTies, ClosedLoop, Dependencies};
+use crate::{ClientTies, ClosedLoop, Dependencies, Lengthening};
 use bookahead_core::failures::FailureTrace;
-use bookahead_core::scheduling::Customers;
+use bookahead_core::scheduling::{Customers, LongerEstimates};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::battery::battery_before;
 use bookahead_core::workload::{Job, ReleaseSettings};
@@ -145,6 +145,22 @@ fn customers(
     })
 }
 
+/// The users of these jobs, if they may ask for more time.
+fn longer_estimates(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+) -> Option<LongerEstimates> {
+    study
+        .client
+        .lengthening
+        .map(|Lengthening { percent, before }| {
+            let mut stream = inputs.seed(spec).stream(LongerEstimates::STREAM);
+            LongerEstimates::drawn(jobs.len(), percent, before, &mut stream)
+        })
+}
+
 pub(super) fn with_inputs(
     study: &OverbookingStudy,
     spec: &SimulationSpec,
@@ -169,6 +185,7 @@ pub(super) fn with_inputs(
         failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,
         recorded,
         customers: customers(study, spec, inputs, &jobs),
+        longer_estimates: longer_estimates(study, spec, inputs, &jobs),
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
         best_effort,

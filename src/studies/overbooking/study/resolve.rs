@@ -1,8 +1,9 @@
 //! The keys of users and of jobs without promises, checked and with their defaults.
 
 use super::keys::{RawBestEffort, RawClient, RawReleases};
-use crate::ClientSettings;
 use crate::best_effort::BestEffortSettings;
+use crate::{ClientSettings, Lengthening};
+use bookahead_core::scheduling::PolicySpec;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::ReleaseSettings;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
@@ -23,7 +24,11 @@ pub(super) fn releases(
     Some((!settings.is_none()).then_some(settings))
 }
 
-pub(super) fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {
+pub(super) fn client(
+    raw: &RawClient,
+    policy: &PolicySpec,
+    problems: &mut Problems,
+) -> Option<ClientSettings> {
     let after = raw
         .resubmit_after_minutes()
         .limited(|minutes| (1.0 / 60.0..=1e6).contains(&minutes))
@@ -42,7 +47,20 @@ pub(super) fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientS
         session_gap: minutes(gap?),
         patience: patience.checked(problems)?.map(Seconds::from_hours),
         refuses_late_offers: raw.refuses_late_offers().is_on(),
+        lengthening: lengthening(raw, policy, problems)?,
     };
+    if let (Some(_), Some(share)) = (settings.lengthening, raw.lengthen_percent.as_ref())
+        && !settings.clone().normalised().is_open_loop()
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "client.lengthen_percent",
+            share.span(),
+            "which user asks for more time is drawn for jobs that are submitted once, as they are listed",
+            "leave out `lengthen_percent` or the other keys of `[client]`",
+        );
+        return None;
+    }
     if settings.refuses_late_offers && !settings.clone().normalised().is_open_loop() {
         let places = [
             raw.resubmit_rejected().place(),
@@ -59,6 +77,41 @@ pub(super) fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientS
         return None;
     }
     Some(settings)
+}
+
+/// Users who ask for more time while their jobs run; the inner `None` where nobody does. Which time
+/// would be asked for by a job that saves its work, or that runs twice, is not known.
+fn lengthening(
+    raw: &RawClient,
+    policy: &PolicySpec,
+    problems: &mut Problems,
+) -> Option<Option<Lengthening>> {
+    let percent = raw.lengthen_percent().or_default(problems);
+    let before = raw
+        .lengthen_before_minutes()
+        .limited(|minutes| (1.0 / 60.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let (percent, before) = (percent?, before?);
+    if percent == 0.0 {
+        return Some(None);
+    }
+    let refused = match policy {
+        policy if policy.checkpoint.is_some() => {
+            Some("jobs that save their work go on later: they do not ask for more time")
+        }
+        policy if policy.double_execution.is_some() => {
+            Some("jobs with two runs do not ask for more time")
+        }
+        _ => None,
+    };
+    if let Some(message) = refused {
+        raw.lengthen_percent().refuse(message, problems);
+        return None;
+    }
+    Some(Some(Lengthening {
+        percent,
+        before: Seconds((before * 60.0).round() as i64),
+    }))
 }
 
 pub(super) fn best_effort(

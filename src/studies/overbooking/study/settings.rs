@@ -10,6 +10,7 @@ use bookahead_core::scheduling::registry::{PlanKind, Strategy};
 use bookahead_core::scheduling::{
     CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, DownHorizon,
     EarlyStart, NodeKnowledge, NodeOrder, Placing, PolicySpec, Reliability, ShorteningRule,
+    UnderestimatorRule,
 };
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{ReleaseSettings, RequestSettings};
@@ -228,10 +229,15 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
             },
             ..policy
         },
-        // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities.
+        // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities, or
+        // plans nothing.
         PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted => PolicySpec {
             promising: default.promising,
-            underestimators: default.underestimators,
+            underestimators: if strategy.plan == PlanKind::Queue {
+                default.underestimators
+            } else {
+                policy.underestimators
+            },
             shortening: default.shortening,
             ..policy
         },
@@ -301,11 +307,14 @@ pub fn believed(common: &CommonSettings<'_>, strategy: &str) -> Option<Reliabili
     })
 }
 
-/// Whether a policy reads how much of their estimates jobs use: to overbook, or to let jobs pass
-/// the first of a queue.
+/// Whether a policy reads how much of their estimates jobs use: to overbook, to let jobs pass the
+/// first of a queue, or to plan more time for underestimators.
 pub(super) fn reads_estimates(strategy: Option<&Strategy>, policy: &PolicySpec) -> bool {
+    let gives_more_time = policy.underestimators == UnderestimatorRule::MoreTime;
     strategy.is_none_or(|strategy| {
-        strategy.overbooks || (strategy.backfills && policy.backfill_risk > 0.0)
+        strategy.overbooks
+            || (strategy.backfills && policy.backfill_risk > 0.0)
+            || (strategy.plan != PlanKind::Queue && gives_more_time)
     })
 }
 

@@ -1,7 +1,8 @@
 //! What simulations of the study cost.
 
 use super::OverbookingStudy;
-use bookahead_lab::study::{SimulationSpec, Studies, study};
+use crate::registry;
+use bookahead_lab::study::{SimulationSpec, Studies, Study as _, study};
 use bookahead_lab::sweep::{CostModel, Experiment, canonical_json};
 
 const STUDIES: Studies = Studies::new(&[study::<OverbookingStudy>()]);
@@ -100,4 +101,86 @@ fn customers_refuse_late_ends_where_ends_are_offered_and_nobody_asks_again() {
     let beside = "[client]\nrefuses_late_offers = true\n[best_effort]\nshare_percent = 50.0\n";
     let refused = sweep("heuristic-planning", beside).unwrap_err();
     assert!(refused.contains("best_effort.share_percent"), "{refused}");
+}
+
+fn axis(key: &str, values: &str) -> String {
+    format!("[[axis]]\nkey = \"{key}\"\nvalues = {values}\n")
+}
+
+#[test]
+fn how_much_of_a_slot_is_used_is_read_where_a_slot_may_be_longer_than_its_job() {
+    let used = axis("reservations.duration_used", "[\"job\", \"window\"]");
+    let with = |more: &str| sweep("fcfs", &format!("[reservations]\n{more}{used}")).unwrap();
+    let specs = with("");
+    assert_eq!(specs.len(), 2);
+    let written: Vec<bool> = (specs.iter())
+        .map(|spec| canonical_json(spec).unwrap().contains("duration_used"))
+        .collect();
+    // The default is not written, so that what was simulated before keeps its identity.
+    assert_eq!(written, [false, true]);
+    assert_eq!(with("duration = \"runtime\"\n").len(), 1);
+    assert_eq!(with("share_percent = 0\n").len(), 1);
+}
+
+#[test]
+fn strategies_that_plan_read_whose_estimates_grow_and_what_underestimators_get() {
+    let longer = axis("client.lengthen_percent", "[0, 50, 100]");
+    let underestimators = axis(
+        "acceptance.underestimators",
+        "[\"as-estimated\", \"more-time\"]",
+    );
+    for strategy in OverbookingStudy::policies() {
+        let plans = strategy.plan != registry::PlanKind::Queue;
+        let count = |axis: &str| sweep(strategy.name, axis).unwrap().len();
+        assert_eq!(
+            count(&longer),
+            if plans { 3 } else { 1 },
+            "{}",
+            strategy.name
+        );
+        assert_eq!(
+            count(&underestimators),
+            if plans { 2 } else { 1 },
+            "{}",
+            strategy.name
+        );
+        // Without statistics nobody underestimates.
+        let specs = sweep(strategy.name, &underestimators).unwrap();
+        let known: Vec<bool> = specs.iter().map(|spec| spec.estimates.is_some()).collect();
+        let expected = if strategy.overbooks {
+            [true; 2]
+        } else {
+            [false, true]
+        };
+        assert_eq!(known, expected[..specs.len()], "{}", strategy.name);
+    }
+    // When they ask is read where somebody does.
+    let when = axis("client.lengthen_before_minutes", "[5, 60]");
+    let count = |more: &str| {
+        sweep("heuristic-planning", &format!("{more}{when}"))
+            .unwrap()
+            .len()
+    };
+    assert_eq!(count(""), 1);
+    assert_eq!(count("[client]\nlengthen_percent = 100\n"), 2);
+}
+
+#[test]
+fn who_asks_for_more_time_neither_saves_work_nor_runs_twice_nor_is_submitted_again() {
+    let refused = |more: &str| {
+        let text = format!("{more}[client]\nlengthen_percent = 50\n");
+        sweep("heuristic-planning", &text).expect_err("refused")
+    };
+    for (more, reason) in [
+        ("[checkpoint]\ninterval = \"fixed\"\n", "save their work"),
+        ("double_execution = true\n", "two runs"),
+    ] {
+        let message = refused(more);
+        assert!(message.contains("client.lengthen_percent"), "{message}");
+        assert!(message.contains(reason), "{message}");
+    }
+    let text = "[client]\nlengthen_percent = 50\nresubmit_failed = 1\n";
+    let message = sweep("heuristic-planning", text).expect_err("refused");
+    assert!(message.contains("client.lengthen_percent"), "{message}");
+    assert!(message.contains("submitted once"), "{message}");
 }

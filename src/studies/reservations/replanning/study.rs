@@ -22,7 +22,7 @@ use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::queue::QueueOrder;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, ReservationRequest, StartRule};
+use bookahead_core::workload::{Job, RequestSettings, ReservationRequest, StartRule};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::SimulationSpec;
@@ -145,8 +145,14 @@ impl Study for ReservationsStudy {
         self.requests = self
             .requests
             .take()
-            .filter(|requests| requests.share_percent > 0.0);
+            .filter(|requests| requests.share_percent > 0.0)
+            .map(RequestSettings::normalised);
         let default = ReplanningSettings::default();
+        let uses_all = |requests: &RequestSettings| !requests.duration_used.is_of_job();
+        if self.requests.as_ref().is_some_and(uses_all) {
+            // Nothing ends early.
+            self.machine.early_end = default.early_end;
+        }
         if !self.machine.admission.preempts() || self.machine.preemptible_percent == 0.0 {
             self.machine.stopped_first = default.stopped_first;
             self.machine.resume_overhead = default.resume_overhead;

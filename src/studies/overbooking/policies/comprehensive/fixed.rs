@@ -1,15 +1,11 @@
 //! Fixed reservations in a plan whose jobs are bound to nodes.
 
-use std::sync::Arc;
-
-use bookahead_core::estimates::CompletionDistribution;
 use bookahead_core::plan::{NodeSet, Reservation};
 use bookahead_core::scheduling::{Cluster, Verdict};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};
 
 use super::Comprehensive;
-use super::completions::Expected;
 use crate::policies::disabled::Occasion;
 
 impl Comprehensive {
@@ -29,9 +25,7 @@ impl Comprehensive {
             return;
         };
         if self.overbooks {
-            let certain = CompletionDistribution::certain(end, self.settings.time_step);
-            self.completions
-                .insert(job.id, Expected::from(Arc::new(certain)));
+            self.expect_at(job.id, end);
         }
         self.plan.insert(Reservation {
             job: job.id,

@@ -72,7 +72,25 @@ impl Comprehensive {
         })
     }
 
+    /// The slot for a new job, or `None` to drop it: one of more time than its estimate comes first
+    /// for an underestimator.
     pub(super) fn place(
+        &self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: Option<&OwnRuntime>,
+    ) -> Option<Candidate> {
+        let more_time = self.learned.longer(job).and_then(|longer| {
+            let longer = Job {
+                estimate: longer,
+                ..job.clone()
+            };
+            self.place_as_estimated(cluster, &longer, own)
+        });
+        more_time.or_else(|| self.place_as_estimated(cluster, job, own))
+    }
+
+    fn place_as_estimated(
         &self,
         cluster: &mut Cluster,
         job: &Job,

@@ -115,6 +115,10 @@ impl Comprehensive {
         let Some(end) = self.plan.reservation(id).map(|reservation| reservation.end) else {
             return;
         };
+        if self.learned.longer(cluster.job(id)).is_some() {
+            self.expect_at(id, end);
+            return;
+        }
         cluster.work.convolutions += 1;
         let question = Question {
             predecessors: Vec::new(),

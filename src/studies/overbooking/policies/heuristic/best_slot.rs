@@ -6,7 +6,7 @@ use bookahead_core::units::Seconds;
 use super::Slot;
 
 /// The best place for a job that may be cut (docs/counted-plan.md): the earliest
-/// start in `[from, latest]` that gives the full estimate before the deadline, else the earliest
+/// start in `[from, latest]` that gives all that it may hold before the deadline, else the earliest
 /// that gives the most.
 pub(super) fn best_slot(
     profile: &Profile,
@@ -16,13 +16,13 @@ pub(super) fn best_slot(
 ) -> Option<(Seconds, Seconds)> {
     let full = profile.earliest_fit(Fit {
         from,
-        latest: latest.min(slot.deadline - slot.estimate),
+        latest: latest.min(slot.deadline - slot.longest),
         nodes: slot.nodes,
-        duration: slot.estimate,
+        duration: slot.longest,
         own_start: None,
     });
     if let Some(start) = full {
-        return Some((start, start + slot.estimate));
+        return Some((start, start + slot.longest));
     }
     let mut best: Option<(Seconds, Seconds)> = None;
     let mut from = from;

@@ -26,8 +26,27 @@ pub(super) struct Candidate {
 }
 
 impl Heuristic {
-    /// The slot for a new job, or `None` to drop it.
+    /// The slot for a new job, or `None` to drop it: one of more time than its estimate comes first
+    /// for an underestimator.
     pub(super) fn place(
+        &self,
+        cluster: &mut Cluster,
+        job: &Job,
+    ) -> (Option<Candidate>, Option<OwnRatios>) {
+        if let Some(longer) = self.learned.longer(job) {
+            let longer = Job {
+                estimate: longer,
+                ..job.clone()
+            };
+            let found = self.place_as_estimated(cluster, &longer);
+            if found.0.is_some() {
+                return found;
+            }
+        }
+        self.place_as_estimated(cluster, job)
+    }
+
+    fn place_as_estimated(
         &self,
         cluster: &mut Cluster,
         job: &Job,

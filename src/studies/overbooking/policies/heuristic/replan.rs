@@ -3,6 +3,7 @@
 use bookahead_core::plan::Fit;
 use bookahead_core::scheduling::{Cluster, ReplanPasses, Retry};
 use bookahead_core::units::Seconds;
+use bookahead_core::workload::JobId;
 
 use super::Heuristic;
 use super::best_slot::best_slot;
@@ -42,13 +43,13 @@ impl Heuristic {
                     from,
                     latest: slot.start - Seconds(1),
                     nodes: slot.nodes,
-                    duration: slot.estimate,
+                    duration: slot.longest,
                     own_start: Some(slot.start),
                 }) else {
                     continue;
                 };
                 self.profile.release(slot.start, slot.end, slot.nodes);
-                (start, start + slot.estimate)
+                (start, start + slot.longest)
             } else {
                 self.profile.release(slot.start, slot.end, slot.nodes);
                 let latest = slot.start.max(from);
@@ -75,7 +76,7 @@ impl Heuristic {
 
     fn extend_windows(&mut self, cluster: &mut Cluster) {
         for slot in &mut self.running {
-            let limit = (slot.start + slot.estimate).min(slot.deadline);
+            let limit = (slot.start + slot.longest).min(slot.deadline);
             if slot.end >= limit || cluster.is_closing(slot.job) {
                 continue;
             }
@@ -85,6 +86,20 @@ impl Heuristic {
                 slot.end = end;
                 cluster.set_window_end(slot.job, end);
             }
+        }
+    }
+
+    /// Lengthens the window of a running job beyond its estimate, as far as nodes are free.
+    pub(super) fn lengthen(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        self.refresh_for(cluster);
+        let Some(slot) = self.running.iter_mut().find(|slot| slot.job == job) else {
+            return;
+        };
+        let end = self.profile.first_below(slot.end, slot.nodes).min(until);
+        if end > slot.start + slot.longest {
+            self.profile.reserve(slot.end, end, slot.nodes);
+            (slot.end, slot.longest) = (end, end - slot.start);
+            cluster.lengthen(job, end);
         }
     }
 }

@@ -50,7 +50,7 @@ impl Heuristic {
         };
         let slot = self.running.remove(place);
         self.profile.release(cluster.now(), slot.end, slot.nodes);
-        let rest = Slot::of(&cluster.to_plan(job), slot.start, slot.end);
+        let rest = Slot::of(cluster, &cluster.to_plan(job), slot.start, slot.end);
         self.disable(cluster, rest, recovery);
     }
 

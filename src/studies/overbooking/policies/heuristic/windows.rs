@@ -56,7 +56,8 @@ impl Heuristic {
             return;
         };
         cluster.promise_reservation(id);
-        self.enter(cluster, Slot::of(&job, start, end));
+        let slot = Slot::of(cluster, &job, start, end);
+        self.enter(cluster, slot);
         if !free {
             self.oversold.push(id);
         }
@@ -107,7 +108,8 @@ impl Heuristic {
     }
 
     /// The jobs in front that may still hold nodes at `start`, the one that may last longest first.
-    /// Without statistics no job is expected to end early.
+    /// Without statistics no job is expected to end early, nor is one of an underestimator for whom
+    /// more time is planned.
     fn tails(&self, cluster: &Cluster, start: Seconds) -> Vec<Tail> {
         if !self.overbooks {
             return Vec::new();
@@ -118,6 +120,7 @@ impl Heuristic {
             .chain(&self.running)
             .filter(|slot| slot.start < start && slot.end > start)
             .filter(|slot| !cluster.is_reservation(slot.job))
+            .filter(|slot| self.learned.longer(cluster.job(slot.job)).is_none())
             .filter_map(|slot| {
                 let (_, distribution) = self.learned.lookup(cluster.job(slot.job))?;
                 let lasts =

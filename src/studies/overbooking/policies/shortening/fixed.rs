@@ -1,4 +1,4 @@
-//! Fixed reservations beside jobs of shortened durations.
+//! Fixed reservations beside jobs of shortened durations, and windows that are lengthened.
 
 use bookahead_core::plan::NodeSet;
 use bookahead_core::scheduling::{Cluster, Verdict};
@@ -77,5 +77,31 @@ impl Shortening {
         if let Some(nodes) = held.or(bound) {
             self.start_waiting(cluster, &nodes);
         }
+    }
+
+    /// Lengthens the window of a running job beyond its estimate, up to the next reservation on its
+    /// nodes. Nobody is placed on top of it any more.
+    pub(super) fn lengthen(&mut self, cluster: &mut Cluster, job: JobId, until: Seconds) {
+        let now = cluster.now();
+        let (Some(booking), Some(start)) = (self.bookings.get(&job), cluster.running_since(job))
+        else {
+            return;
+        };
+        let end = until.min(self.plan.next_start_on(&booking.nodes, now, job));
+        if end <= start + cluster.longest_run(job) {
+            return;
+        }
+        let length = end - start;
+        let lengthened = Booking {
+            nominal: start,
+            start,
+            end,
+            estimate: length,
+            shortened: length,
+            ..booking.clone()
+        };
+        self.bookings.insert(job, lengthened);
+        self.enter(job, now);
+        cluster.lengthen(job, end);
     }
 }

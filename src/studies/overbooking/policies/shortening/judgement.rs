@@ -1,14 +1,12 @@
 //! The judgement of the statistics about a new job: promising, of an underestimator, or neither.
 
 use bookahead_core::estimates::{RatioRange, UserHabit};
-use bookahead_core::scheduling::{
-    Cluster, Learned, PromisingRule, ShorteningRule, UnderestimatorRule,
-};
+use bookahead_core::scheduling::{Cluster, Learned, PromisingRule, ShorteningRule};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::JobId;
 
 use super::Shortening;
-use crate::policies::overbooking_2008::{is_promising, longer_duration};
+use crate::policies::overbooking_2008::is_promising;
 
 /// What the statistics say of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,10 +51,8 @@ impl Shortening {
             max_pof,
             full,
         };
-        if self.settings.underestimators == UnderestimatorRule::MoreTime
-            && let Some(factor) = user.and_then(|habit| habit.overrun_factor())
-        {
-            return judged(false, longer_duration(job.estimate, factor));
+        if let Some(longer) = self.settings.underestimators.longer(job, model) {
+            return judged(false, longer);
         }
         if self.settings.excluded.include(job, model) {
             return judged(false, full);

@@ -331,7 +331,7 @@ fn a_reservation_that_ends_early_gives_the_rest_back_or_keeps_it_as_told() {
         runtime: Seconds(3),
         ..request(0, 0, 4, 10, 0)
     };
-    let with = |early_end| {
+    let with = |early_end, asked: &ReservationRequest| {
         run(
             4,
             ReplanningSettings {
@@ -339,12 +339,16 @@ fn a_reservation_that_ends_early_gives_the_rest_back_or_keeps_it_as_told() {
                 ..settings(Admission::Reject)
             },
             &jobs,
-            std::slice::from_ref(&early),
+            std::slice::from_ref(asked),
         )
         .start(0)
     };
-    assert_eq!(with(EarlyEnd::Release), 3);
-    assert_eq!(with(EarlyEnd::Keep), 10);
+    assert_eq!(with(EarlyEnd::Release, &early), 3);
+    assert_eq!(with(EarlyEnd::Keep, &early), 10);
+    // One that uses all of its slot leaves nothing to give back or to keep.
+    let whole = request(0, 0, 4, 10, 0);
+    assert_eq!(with(EarlyEnd::Release, &whole), 10);
+    assert_eq!(with(EarlyEnd::Keep, &whole), 10);
 }
 
 #[test]

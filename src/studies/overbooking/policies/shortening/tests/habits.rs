@@ -1,6 +1,6 @@
 //! Whose statistics make a job promising, and what is planned for underestimators.
 
-use bookahead_core::scheduling::{PromisingRule, UnderestimatorRule};
+use bookahead_core::scheduling::{PromisingRule, UnderestimatorRule, longer_duration};
 
 use super::properties::{NODES, outages, watched_with, workload};
 use super::*;
@@ -277,7 +277,7 @@ proptest! {
             .collect();
         let longer: Vec<Job> = ours
             .iter()
-            .map(|job| Job { estimate: crate::policies::longer_duration(job.estimate, 1.3), ..job.clone() })
+            .map(|job| Job { estimate: longer_duration(job.estimate, 1.3), ..job.clone() })
             .collect();
         let asked = ShorteningSettings { early_start, ..more_time() };
         let plain = ComprehensiveSettings { early_start, ..ComprehensiveSettings::default() };
