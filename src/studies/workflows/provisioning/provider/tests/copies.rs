@@ -10,8 +10,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// A copy that is cancelled before it has made anybody start leaves no trace: all jobs start as
-    /// if it had never come, and what is predicted and offered is the same. (A job may start because
-    /// of it: one that is planned behind both goes past a third that the copy moves.)
+    /// if it had never come, and what is predicted and offered is the same. (A job may start
+    /// because of it: one that is planned behind both goes past a third that the copy moves.)
     #[test]
     fn a_cancelled_copy_leaves_no_trace(
         seed in 0_u64..100_000,
