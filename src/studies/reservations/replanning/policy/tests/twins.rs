@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bookahead_core::failures::FailureTrace;
+use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::kernel::drive;
 use proptest::prelude::*;
 
@@ -15,16 +15,15 @@ fn beside_twins(
     settings: &ReplanningSettings,
     jobs: &[Job],
     requests: &[ReservationRequest],
-    marks: &JobMarks,
+    (marks, failures): (&JobMarks, &Arc<FailureTrace>),
 ) -> ReplanningRun {
-    let failures = Arc::new(FailureTrace::default());
     let scene = replanning_scene(
         Nodes(nodes),
         settings,
         &jobs.into(),
         &requests.into(),
         marks,
-        &failures,
+        failures,
     );
     ReplanningRun::of_twins(drive(with_twins(scene), true))
 }
@@ -49,7 +48,7 @@ fn a_twin_job_waits_behind_those_that_its_reservation_passes() {
         &settings(Admission::Move),
         &jobs,
         &requests,
-        &JobMarks::default(),
+        (&JobMarks::default(), &Arc::default()),
     );
     // Without the first reservation the job has 100–200, and its twin comes at 200, before the
     // second reservation. Without the second, the job has 150–250, and its twin comes at 250.
@@ -66,7 +65,7 @@ fn on_an_idle_machine_a_twin_job_starts_at_once_and_its_reservation_when_it_was_
         &settings(Admission::Reject),
         &[],
         &[request(0, 10, 4, 0, 10), request(1, 20, 4, 50, 300)],
-        &JobMarks::default(),
+        (&JobMarks::default(), &Arc::default()),
     );
     assert_eq!(twin_starts(&ran), [None, Some(20)]);
     let twins = ran.twins.expect("they were queued");
@@ -74,16 +73,17 @@ fn on_an_idle_machine_a_twin_job_starts_at_once_and_its_reservation_when_it_was_
     assert_eq!(twins.advantage, Seconds(-280));
 }
 
-/// When a job of this shape starts on a machine that never hears of the request.
+/// When a job of this shape starts for the first time on a machine that never hears of the request.
 fn start_instead(
     own: usize,
     settings: &ReplanningSettings,
     jobs: &[Job],
     requests: &[ReservationRequest],
-    marks: &JobMarks,
+    (marks, failures): (&JobMarks, &FailureTrace),
 ) -> Option<i64> {
     let plan = Replanning::new(Nodes(6), settings.clone()).with_marks(marks.clone());
     let mut machine = ReplanningMachine::of(Nodes(6), plan);
+    machine.inject(&failures.events);
     machine.submit(jobs.iter().cloned());
     let instead = &requests[own];
     let twin = job(
@@ -96,8 +96,16 @@ fn start_instead(
     machine.submit([twin]);
     let others = requests.iter().filter(|request| request.id != instead.id);
     machine.request(others.cloned());
-    let ran = Ran::of(machine);
-    ran.jobs.last()?.start.map(|start| start.0)
+    while let Some(next) = machine.next_event() {
+        machine.advance(next + Seconds(1));
+        let over = machine.take_outcomes();
+        let over = over.iter().find(|outcome| outcome.job.id == JobId(500));
+        let running = machine.cluster().running_since(JobId(500));
+        if let Some(start) = running.or_else(|| over.and_then(|outcome| outcome.start)) {
+            return Some(start.0);
+        }
+    }
+    None
 }
 
 proptest! {
@@ -108,16 +116,24 @@ proptest! {
         jobs in jobs(),
         requests in requests(),
         settings in policies(),
-        admission in prop::sample::select(vec![None, Some(Admission::Truncate), Some(Admission::MovePrice)]),
+        admission in prop::sample::select(vec![
+            None, Some(Admission::Truncate), Some(Admission::Requeue), Some(Admission::MovePrice),
+        ]),
         preemptible in prop::collection::vec(any::<bool>(), 24),
+        down in prop::collection::vec((1_i64..60, 1_i64..20), 0..3),
     ) {
         let settings = ReplanningSettings {
             admission: admission.unwrap_or(settings.admission),
             ..settings
         };
         let marks = JobMarks { preemptible: preemptible.into(), ..JobMarks::default() };
-        let ran = beside_twins(6, &settings, &jobs, &requests, &marks);
-        let failures = Arc::default();
+        let outages = (0..).zip(down).map(|(node, (start, length))| Outage {
+            node: NodeIndex(node),
+            start: Seconds(start),
+            end: Seconds(start + length),
+        });
+        let failures = Arc::new(FailureTrace::from_outages(outages).expect("they end"));
+        let ran = beside_twins(6, &settings, &jobs, &requests, (&marks, &failures));
         let scene = replanning_scene(
             Nodes(6), &settings, &jobs.clone().into(), &requests.clone().into(), &marks, &failures,
         );
@@ -126,7 +142,7 @@ proptest! {
         prop_assert_eq!(ran.totals, alone.totals);
         for (place, outcome) in ran.reservations.iter().enumerate() {
             let expected = (!outcome.verdict.is_rejected())
-                .then(|| start_instead(place, &settings, &jobs, &requests, &marks))
+                .then(|| start_instead(place, &settings, &jobs, &requests, (&marks, &failures)))
                 .flatten();
             prop_assert_eq!(outcome.twin_start.map(|start| start.0), expected);
             let same = ReservationOutcome { twin_start: None, ..outcome.clone() };
