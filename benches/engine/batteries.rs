@@ -86,6 +86,7 @@ fn inputs(strategy: &str) -> PolicySimulation {
         best_effort: None,
         clients: None,
         customers: None,
+        longer_estimates: None,
         before: Vec::new(),
         nodes: NODES,
         strategy: registry::strategy(strategy),
