@@ -92,8 +92,7 @@ impl TwinMachine {
         self.totals
     }
 
-    /// Plays machine and copies up to `until`, and lets go of copies whose twin job has started or
-    /// never will.
+    /// Plays machine and copies up to `until`, and lets go of copies whose twin job has started.
     fn play(&mut self, until: Seconds) {
         self.machine.advance(until);
         let outcomes = self.machine.take_reservation_outcomes();
