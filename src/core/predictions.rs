@@ -143,6 +143,8 @@ pub const PREDICTORS: &[NamedPredictor] = &[
     },
     average_of_two::BY_TERMINATION,
     average_of_two::BY_SUBMISSION,
+    average_of_two::IMMEDIATE,
+    average_of_two::EXTENDED,
     category_mean::CATEGORY_MEAN,
     quantile::CLASS_QUANTILE,
     quantile::CONFORMAL_QUANTILE,

@@ -1,6 +1,8 @@
 //! The average of the user's last two run times (Tsafrir 2007).
 
-use super::{Build, NamedPredictor, Predictor, Reads, Submission};
+use std::collections::HashMap;
+
+use super::{Build, NamedPredictor, Predictor, Reads, Submission, UserIndex};
 use crate::units::Seconds;
 
 /// The last two that *ended*, as in Gaussier et al. 2015; the request before there are two.
@@ -20,6 +22,24 @@ pub(super) const BY_SUBMISSION: NamedPredictor = NamedPredictor {
     reads: Reads::Nothing,
     is_never_short: false,
     build: Build::Sees(|_| Box::<BySubmission>::default()),
+};
+
+/// The same two, where both asked for as much time as the job: the window that Tsafrir et al. call
+/// immediate. Else the request.
+pub(super) const IMMEDIATE: NamedPredictor = NamedPredictor {
+    name: "average-of-two-immediate",
+    summary: "the same where both asked for as much time as the job",
+    build: Build::Sees(|_| Box::<Immediate>::default()),
+    ..BY_SUBMISSION
+};
+
+/// The two that were submitted last of those that asked for as much time as the job: the window
+/// that Tsafrir et al. call extended. The request before there are two.
+pub(super) const EXTENDED: NamedPredictor = NamedPredictor {
+    name: "average-of-two-extended",
+    summary: "average of the last two of the user's ended jobs that asked for as much time",
+    build: Build::Sees(|_| Box::<Extended>::default()),
+    ..BY_SUBMISSION
 };
 
 /// Run times of the last and the second last ended job of each user.
@@ -52,35 +72,116 @@ impl Predictor for ByTermination {
     }
 }
 
-/// Place in the order of submission and run time of the ended jobs that were submitted last, the
-/// last one first.
+/// A job that has ended.
+#[derive(Clone, Copy)]
+struct Ended {
+    /// Its place in the order of submission.
+    index: u32,
+    request: Seconds,
+    runtime: i64,
+}
+
+/// Of the jobs that have ended the two that were submitted last, the last one first.
+#[derive(Clone, Copy, Default)]
+struct LastTwo([Option<Ended>; 2]);
+
+impl LastTwo {
+    fn add(&mut self, submission: &Submission, start: Seconds, end: Seconds) {
+        let ended = Ended {
+            index: submission.index,
+            request: submission.request,
+            runtime: (end - start).0,
+        };
+        let [last, before] = &mut self.0;
+        if last.is_none_or(|last| last.index < ended.index) {
+            *before = last.replace(ended);
+        } else if before.is_none_or(|before| before.index < ended.index) {
+            *before = Some(ended);
+        }
+    }
+
+    /// Their average for this job, at most its request; `None` before there are two.
+    fn average(&self, submission: &Submission) -> Option<Seconds> {
+        let [Some(last), Some(before)] = self.0 else {
+            return None;
+        };
+        let average = (last.runtime + before.runtime) / 2;
+        Some(submission.request.min(Seconds(average.max(1))))
+    }
+}
+
+/// The last two of each user.
 #[derive(Clone, Default)]
 struct BySubmission {
-    users: Vec<[Option<(u32, i64)>; 2]>,
+    users: Vec<LastTwo>,
+}
+
+impl BySubmission {
+    fn of(&self, user: UserIndex) -> LastTwo {
+        self.users.get(user.0 as usize).copied().unwrap_or_default()
+    }
 }
 
 impl Predictor for BySubmission {
     fn predict(&mut self, submission: &Submission) -> Seconds {
-        let predicted = match self.users.get(submission.user.0 as usize) {
-            Some([Some((_, last)), Some((_, before))]) => (last + before) / 2,
-            Some([Some((_, last)), None]) => *last,
-            _ => return submission.request,
-        };
-        submission.request.min(Seconds(predicted.max(1)))
+        let last = self.of(submission.user);
+        match last.0 {
+            [Some(only), None] => submission.request.min(Seconds(only.runtime.max(1))),
+            _ => last.average(submission).unwrap_or(submission.request),
+        }
     }
 
     fn ended(&mut self, submission: &Submission, start: Seconds, end: Seconds) {
         let user = submission.user.0 as usize;
         if self.users.len() <= user {
-            self.users.resize(user + 1, [None; 2]);
+            self.users.resize(user + 1, LastTwo::default());
         }
-        let ended = (submission.index, (end - start).0);
-        let [last, before] = &mut self.users[user];
-        if last.is_none_or(|last| last.0 < ended.0) {
-            *before = last.replace(ended);
-        } else if before.is_none_or(|before| before.0 < ended.0) {
-            *before = Some(ended);
-        }
+        self.users[user].add(submission, start, end);
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
+    }
+}
+
+/// The last two of each user, where both are like the job.
+#[derive(Clone, Default)]
+struct Immediate(BySubmission);
+
+impl Predictor for Immediate {
+    fn predict(&mut self, submission: &Submission) -> Seconds {
+        let last = self.0.of(submission.user);
+        let mut known = last.0.iter().flatten();
+        let are_alike = known.all(|ended| ended.request == submission.request);
+        let average = last.average(submission).filter(|_| are_alike);
+        average.unwrap_or(submission.request)
+    }
+
+    fn ended(&mut self, submission: &Submission, start: Seconds, end: Seconds) {
+        self.0.ended(submission, start, end);
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
+    }
+}
+
+/// The last two of each user and request.
+#[derive(Clone, Default)]
+struct Extended {
+    alike: HashMap<(UserIndex, Seconds), LastTwo>,
+}
+
+impl Predictor for Extended {
+    fn predict(&mut self, submission: &Submission) -> Seconds {
+        let last = self.alike.get(&(submission.user, submission.request));
+        let average = last.and_then(|last| last.average(submission));
+        average.unwrap_or(submission.request)
+    }
+
+    fn ended(&mut self, submission: &Submission, start: Seconds, end: Seconds) {
+        let alike = self.alike.entry((submission.user, submission.request));
+        alike.or_default().add(submission, start, end);
     }
 
     fn boxed(&self) -> Box<dyn Predictor> {
@@ -124,5 +225,31 @@ mod tests {
             predictor.ended(&job(index), Seconds(0), Seconds(runtime));
         }
         assert_eq!(predictor.predict(&job(4)), Seconds(40));
+    }
+    #[test]
+    fn windows_of_jobs_that_are_alike_go_by_what_was_asked_for() {
+        let job = |index, request| PredictorTester::submission(index, request);
+        // In the order of submission the user ran for 100 and 60 s of 1,000, and for 7 s of 50.
+        let ended = [(0, 1_000, 100), (1, 1_000, 60), (2, 50, 7)];
+        let after = |count: usize, predictor: &NamedPredictor, request| {
+            let Build::Sees(build) = predictor.build else {
+                panic!("{} sees what has happened", predictor.name);
+            };
+            let mut predictor = build(&super::super::PredictorSettings::default());
+            for (index, request, runtime) in &ended[..count] {
+                predictor.ended(&job(*index, *request), Seconds(0), Seconds(*runtime));
+            }
+            predictor.predict(&job(9, request)).0
+        };
+        for predictor in [&IMMEDIATE, &EXTENDED] {
+            assert_eq!(after(1, predictor, 1_000), 1_000, "{}", predictor.name);
+            assert_eq!(after(2, predictor, 1_000), 80, "{}", predictor.name);
+            assert_eq!(after(2, predictor, 70), 70, "{}", predictor.name);
+        }
+        // The third one is between: the two before it count for the extended window alone.
+        assert_eq!(after(3, &IMMEDIATE, 1_000), 1_000);
+        assert_eq!(after(3, &EXTENDED, 1_000), 80);
+        assert_eq!(after(3, &EXTENDED, 50), 50);
+        assert_eq!(after(3, &BY_SUBMISSION, 1_000), 33);
     }
 }

@@ -25,6 +25,8 @@ pub enum Corrector {
     Steps,
     /// The prediction stays: a job that has outlived it counts as ending now.
     None,
+    /// The prediction stays, and so does the planned end, which then lies in the past.
+    Unchanged,
 }
 
 /// All correctors with one line for people, in the order of tables.
@@ -48,6 +50,10 @@ pub const CORRECTORS: &[(Corrector, &str)] = &[
         "1, 5, 15, 30 min, … more each time, stopping at the request once",
     ),
     (Corrector::None, "none: the job counts as ending now"),
+    (
+        Corrector::Unchanged,
+        "none: the job counts as ending when it was planned to, however long ago",
+    ),
 ];
 
 /// 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours.
@@ -97,7 +103,7 @@ impl Corrector {
                 Some(((expired + step(steps)).min(request), steps + 1))
             }
             Self::RequestThenSteps | Self::Steps => added(),
-            Self::None => None,
+            Self::None | Self::Unchanged => None,
         }
     }
 }

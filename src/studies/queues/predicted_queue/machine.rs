@@ -170,6 +170,9 @@ impl PredictedQueueMachine {
                 compared: settings.reservation,
                 head_rules: settings.head_rules,
                 kept: None,
+                // For Gaussier et al. nodes are free at the planned end, so it cannot stay.
+                keeps_past_ends: settings.corrector == Corrector::Unchanged
+                    && settings.rules != QueueRules::Gaussier2015,
                 now: Seconds::ZERO,
                 free: nodes.0,
                 overdue: 0,
@@ -234,6 +237,9 @@ impl PredictedQueueMachine {
         } = state.job;
         state.expiries += 1;
         let nodes = submission.nodes.0;
+        if self.running.keeps_past_ends {
+            return;
+        }
         self.running
             .ends
             .remove(state.start + state.prediction, nodes);

@@ -41,6 +41,9 @@ pub(super) struct Running {
     pub(super) head_rules: HeadRules,
     /// The start that the first of the queue was promised, where it keeps that.
     pub(super) kept: Option<(u32, Seconds)>,
+    /// Whether jobs that have outlived their last prediction count as ending when they were planned
+    /// to, and not now.
+    pub(super) keeps_past_ends: bool,
     pub(super) now: Seconds,
     /// Nodes that may be used: see [`QueueRules`].
     pub(super) free: u32,
@@ -121,7 +124,11 @@ impl Room for Running {
             (self.now, free + due - wanted)
         } else {
             // A job that is not wider than the machine fits when all have ended.
-            let place = self.ends.room_for(wanted, free, self.now);
+            let earliest = match self.keeps_past_ends {
+                true => Seconds(i64::MIN),
+                false => self.now,
+            };
+            let place = self.ends.room_for(wanted, free, earliest);
             place.unwrap_or((Seconds::FAR, 0))
         };
         if self.head_rules.reserved_start == ReservedStart::Once {

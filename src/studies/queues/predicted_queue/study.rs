@@ -169,6 +169,9 @@ impl Study for PredictedQueueStudy {
         if is_exact || predictor.is_never_short && ends_at_request {
             settings.corrector = Corrector::default();
         }
+        if settings.corrector == Corrector::Unchanged && ends_at_request {
+            settings.corrector = Corrector::None;
+        }
     }
 
     fn takes_missing_requests(&self) -> bool {

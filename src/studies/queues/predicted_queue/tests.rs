@@ -7,6 +7,7 @@ use bookahead_core::units::Nodes;
 use super::*;
 
 mod committed;
+mod past_ends;
 
 /// Submission, nodes, run time, request.
 type Row = (i64, u32, i64, i64);
@@ -224,8 +225,10 @@ fn slow_twin(
         prediction: i64,
         expiries: u32,
         steps: u32,
+        stays: bool,
     }
     let gaussier = settings.rules == QueueRules::Gaussier2015;
+    let past_ends = settings.corrector == Corrector::Unchanged && !gaussier;
     let mut queue: Vec<usize> = Vec::new();
     let mut running: Vec<Running> = Vec::new();
     let mut starts = vec![0; jobs.len()];
@@ -256,8 +259,10 @@ fn slow_twin(
                 prediction: predicted(job),
                 expiries: 0,
                 steps: 0,
+                stays: false,
             });
         };
+        let at_least = |planned: i64| if past_ends { planned } else { planned.max(now) };
         queue.sort_by(|a, b| score(*a, now).total_cmp(&score(*b, now)).then(a.cmp(b)));
         while let Some(&head) = queue.first() {
             if nodes(head) > free_at(running, now) {
@@ -272,7 +277,7 @@ fn slow_twin(
         let head = queue[0];
         let mut ends: Vec<i64> = running
             .iter()
-            .map(|running| running.planned.map_or(now, |planned| planned.max(now)))
+            .map(|running| running.planned.map_or(now, at_least))
             .filter(|end| !gaussier || *end > now)
             .chain(
                 running
@@ -285,7 +290,7 @@ fn slow_twin(
         let free_by = |end: i64| {
             let ended = running.iter().filter(|running| match running.planned {
                 None => true,
-                Some(planned) => (!gaussier || planned > now) && planned.max(now) <= end,
+                Some(planned) => (!gaussier || planned > now) && at_least(planned) <= end,
             });
             free_at(running, now) + ended.map(|running| nodes(running.job)).sum::<i64>()
         };
@@ -316,7 +321,7 @@ fn slow_twin(
             .map(|running| running.start + jobs[running.job].runtime.0);
         let expiries = running.iter().filter_map(|running| {
             let expires = running.prediction < jobs[running.job].runtime.0;
-            running.planned.filter(|_| expires)
+            running.planned.filter(|_| expires && !running.stays)
         });
         let Some(now) = next_submission
             .into_iter()
@@ -352,6 +357,10 @@ fn slow_twin(
                     expiry: running.expiries,
                     steps: running.steps,
                 });
+                if past_ends {
+                    running.stays = true;
+                    continue;
+                }
                 running.planned = corrected.map(|(prediction, steps)| {
                     running.prediction = prediction.0;
                     running.steps = steps;
