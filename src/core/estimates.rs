@@ -23,6 +23,7 @@ mod counts;
 mod habits;
 mod history;
 mod joint;
+mod merging;
 mod model;
 mod moments;
 mod predicted;

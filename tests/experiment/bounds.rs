@@ -75,3 +75,20 @@ fn of_thousands_of_errors_of_syntax_the_first_are_shown_and_the_others_counted()
         "{last}"
     );
 }
+
+#[test]
+fn classes_of_two_attributes_and_thousands_of_them_are_not_merged() {
+    let merged = |rest: &str| format!("{HEAD}[estimates]\nmerge_distance = 0.1\n{rest}");
+    let pair = refusal(&merged("classes = \"runtime+user\"\n"));
+    assert!(
+        pair.contains("the classes of `runtime+user` are those of two attributes"),
+        "{pair}"
+    );
+    let many = refusal(&merged("classes = \"user\"\ntop_users = 60000\n"));
+    assert!(
+        many.contains("60000 classes are too many to be merged"),
+        "{many}"
+    );
+    assert!(many.contains("use 1000 at most"), "{many}");
+    assert!(parse(&merged("classes = \"user\"\ntop_users = 1000\n")).is_ok());
+}

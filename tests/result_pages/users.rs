@@ -131,3 +131,47 @@ fn lanl_cm5_gives_what_underestimators_get_again_and_what_it_costs() {
         assert!(page.contains(&row), "{row}");
     }
 }
+
+#[test]
+fn hpc2n_gives_what_merged_users_are_worth_again() {
+    if !setting::has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "merging/hpc2n.toml",
+        &[("values = [0.1, 0.3, 0.6, 0.9]", "values = [0.3]")],
+    );
+    run(folder.path(), &part);
+    let page = read("measurements/merged-classes.md");
+    let query = fs::read_to_string(project().join("configs/merging/paired.sql"));
+    let found = rows(
+        &folder.path().join("it.db"),
+        &query.expect("a query"),
+        |row| {
+            let numbers: [f64; 5] = [
+                row.get("gain")?,
+                row.get("percent")?,
+                row.get("variance")?,
+                row.get("failed_without")?,
+                row.get("failed")?,
+            ];
+            Ok((row.get::<_, String>("strategy")?, numbers))
+        },
+    );
+    for name in ["heuristic", "comprehensive"] {
+        let of = found.iter().filter(|(strategy, _)| strategy.starts_with(name));
+        let [one, two, four, all] = of.map(|(_, row)| *row).collect::<Vec<_>>()[..] else {
+            panic!("four distances");
+        };
+        let worth: Vec<String> = [one, two, four, all]
+            .map(|[gain, percent, variance, ..]| {
+                said(percent, 100.0 * 2.093 * variance.sqrt() / gain)
+            })
+            .to_vec();
+        let failed = [one[3], four[4], all[4]].map(|percent| format!("{percent:.1}"));
+        let row = format!("{} | {} |", worth.join(" | "), failed.join(" | "));
+        assert!(page.contains(&row), "{row}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{ClassFamily, EstimateError};
+use super::merging::merged;
+use super::{ClassFamily, EstimateError, RATIO_BINS};
 use crate::workload::Job;
 
 /// Borders of the seven runtime classes of the archive traces, in seconds: 10 min, 1 h, 2 h, 3 h, 5
@@ -120,6 +121,121 @@ impl ClassTable {
             }),
             "user-last" => Some(ClassFamily::UserLast),
             _ => None,
+        }
+    }
+}
+
+/// What a job's class depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Attributes {
+    None,
+    One(Attribute),
+    Two(Attribute, Attribute),
+    /// Of one attribute, and by class the one that it was merged into, or itself.
+    Merged(Attribute, Vec<usize>),
+}
+
+impl Attributes {
+    pub(super) fn learn(
+        family: &ClassFamily,
+        usable: &[(&Job, usize)],
+    ) -> Result<Self, EstimateError> {
+        let ClassFamily::Pair(first, second) = family else {
+            return Ok(Attribute::learn(family, usable)?.map_or(Self::None, Self::One));
+        };
+        if std::mem::discriminant(first.as_ref()) == std::mem::discriminant(second.as_ref()) {
+            return Err(EstimateError::Pair);
+        }
+        let first = Attribute::learn(first, usable)?.ok_or(EstimateError::Pair)?;
+        let second = Attribute::learn(second, usable)?.ok_or(EstimateError::Pair)?;
+        Ok(Self::Two(first, second))
+    }
+
+    /// The most specific class of a job, before any fallback for want of samples.
+    pub(super) fn classify(&self, job: &Job, last: Option<u8>) -> usize {
+        match self {
+            Self::None => 0,
+            Self::One(attribute) => attribute.classify(job, last).map_or(0, |class| 1 + class),
+            Self::Merged(attribute, belongs) => attribute
+                .classify(job, last)
+                .map_or(0, |class| belongs[1 + class]),
+            Self::Two(first, second) => {
+                match (first.classify(job, last), second.classify(job, last)) {
+                    (None, _) => 0,
+                    (Some(class), None) => 1 + class,
+                    (Some(row), Some(column)) => 1 + first.len() + row * second.len() + column,
+                }
+            }
+        }
+    }
+
+    /// Of a pair of attributes: the first class of both, and how many classes the second attribute
+    /// has.
+    pub(super) fn columns(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Two(first, second) => Some((1 + first.len(), second.len())),
+            Self::None | Self::One(_) | Self::Merged(..) => None,
+        }
+    }
+
+    /// The label of each class, by its index.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let mut labels = vec!["all jobs".to_owned()];
+        if let Self::One(first) | Self::Two(first, _) | Self::Merged(first, _) = self {
+            labels.extend((0..first.len()).map(|class| first.label(class)));
+        }
+        if let Self::Two(first, second) = self {
+            for row in 0..first.len() {
+                let row = first.label(row);
+                labels.extend(
+                    (0..second.len()).map(|column| format!("{row}, {}", second.label(column))),
+                );
+            }
+        }
+        labels
+    }
+
+    /// The class that each class falls back to, by its index; all jobs fall back to themselves,
+    /// and what was merged into another class to that one.
+    pub(super) fn fallbacks(&self) -> Vec<usize> {
+        if let Self::Merged(_, belongs) = self {
+            let wider = belongs.iter().enumerate();
+            return wider
+                .map(|(class, &into)| if into == class { 0 } else { into })
+                .collect();
+        }
+        let mut fallbacks = vec![0];
+        if let Self::One(first) | Self::Two(first, _) = self {
+            fallbacks.extend(std::iter::repeat_n(0, first.len()));
+        }
+        if let Self::Two(first, second) = self {
+            fallbacks.extend(
+                (0..first.len()).flat_map(|row| std::iter::repeat_n(1 + row, second.len())),
+            );
+        }
+        fallbacks
+    }
+
+    /// The attributes with the classes of one of them merged up to this distance, and the classes
+    /// of these jobs with them; as they are where the distance is 0 or there is not one attribute.
+    pub(super) fn merge(
+        self,
+        counts: &[[u64; RATIO_BINS]],
+        jobs: &mut [(u16, u8)],
+        distance: f64,
+    ) -> Self {
+        match self {
+            Self::One(attribute) if distance > 0.0 => {
+                let mut classes = counts.to_vec();
+                classes[0] = [0; RATIO_BINS];
+                let belongs = merged(&classes, distance);
+                for (class, _) in jobs {
+                    // The index of a class before it, or its own.
+                    *class = belongs[usize::from(*class)] as u16;
+                }
+                Self::Merged(attribute, belongs)
+            }
+            others => others,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use rand::seq::SliceRandom as _;
 
-use super::classes::{Attribute, Ranking};
+use super::classes::{Attributes, Ranking};
 use super::ratio::ratio_bin;
 use super::{
     Binning, ClassFamily, EstimateError, EstimateSettings, Overrun, RATIO_BINS, UserHistory,
@@ -15,82 +15,6 @@ use crate::workload::Job;
 
 /// How often [`InformationGain::by_chance`] deals the jobs out to the classes anew.
 const SHUFFLES: u32 = 10;
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Attributes {
-    None,
-    One(Attribute),
-    Two(Attribute, Attribute),
-}
-
-impl Attributes {
-    fn learn(family: &ClassFamily, usable: &[(&Job, usize)]) -> Result<Self, EstimateError> {
-        let ClassFamily::Pair(first, second) = family else {
-            return Ok(Attribute::learn(family, usable)?.map_or(Self::None, Self::One));
-        };
-        if std::mem::discriminant(first.as_ref()) == std::mem::discriminant(second.as_ref()) {
-            return Err(EstimateError::Pair);
-        }
-        let first = Attribute::learn(first, usable)?.ok_or(EstimateError::Pair)?;
-        let second = Attribute::learn(second, usable)?.ok_or(EstimateError::Pair)?;
-        Ok(Self::Two(first, second))
-    }
-
-    /// The most specific class of a job, before any fallback for want of samples.
-    pub(super) fn classify(&self, job: &Job, last: Option<u8>) -> usize {
-        match self {
-            Self::None => 0,
-            Self::One(attribute) => attribute.classify(job, last).map_or(0, |class| 1 + class),
-            Self::Two(first, second) => {
-                match (first.classify(job, last), second.classify(job, last)) {
-                    (None, _) => 0,
-                    (Some(class), None) => 1 + class,
-                    (Some(row), Some(column)) => 1 + first.len() + row * second.len() + column,
-                }
-            }
-        }
-    }
-
-    /// Of a pair of attributes: the first class of both, and how many classes the second attribute
-    /// has.
-    pub(super) fn columns(&self) -> Option<(usize, usize)> {
-        match self {
-            Self::Two(first, second) => Some((1 + first.len(), second.len())),
-            Self::None | Self::One(_) => None,
-        }
-    }
-
-    /// The label of each class, by its index.
-    fn labels(&self) -> Vec<String> {
-        let mut labels = vec!["all jobs".to_owned()];
-        if let Self::One(first) | Self::Two(first, _) = self {
-            labels.extend((0..first.len()).map(|class| first.label(class)));
-        }
-        if let Self::Two(first, second) = self {
-            for row in 0..first.len() {
-                let row = first.label(row);
-                labels.extend(
-                    (0..second.len()).map(|column| format!("{row}, {}", second.label(column))),
-                );
-            }
-        }
-        labels
-    }
-
-    /// The class that each class falls back to, by its index; all jobs fall back to themselves.
-    pub(super) fn fallbacks(&self) -> Vec<usize> {
-        let mut fallbacks = vec![0];
-        if let Self::One(first) | Self::Two(first, _) = self {
-            fallbacks.extend(std::iter::repeat_n(0, first.len()));
-        }
-        if let Self::Two(first, second) = self {
-            fallbacks.extend(
-                (0..first.len()).flat_map(|row| std::iter::repeat_n(1 + row, second.len())),
-            );
-        }
-        fallbacks
-    }
-}
 
 /// How many jobs of each class used each whole percent of their estimate.
 ///
@@ -305,6 +229,7 @@ impl<'j> Counted<'j> {
             // There are at most u16::MAX classes, and bins are at most 100.
             sequence.push((class as u16, bin as u8));
         }
+        let attributes = attributes.merge(&counts, &mut sequence, settings.merge_distance);
         Ok(Self {
             attributes,
             history,

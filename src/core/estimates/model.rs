@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::counts::{Attributes, Counted, RatioCounts};
+use super::classes::Attributes;
+use super::counts::{Counted, RatioCounts};
 use super::habits::Habits;
 use super::{
     ClassStatistics, EstimateSettings, Learning, PredictedRuntimes, RatioDistribution, UserHistory,

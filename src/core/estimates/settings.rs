@@ -20,6 +20,10 @@ pub struct EstimateSettings {
     pub learn_from: LearningJobs,
     /// Classes with fewer samples fall back to the distribution of all jobs (A-10; default 1).
     pub minimum_class_size: u32,
+    /// Classes of one attribute are merged while the distributions of the two that are most alike
+    /// are at most so far apart, in [0, 1] (Birkenheuer 2012, §4.2.5; default 0: none is merged).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub merge_distance: f64,
     /// Whether and how they go on learning from jobs that were decided (default: they do not). This
     /// field and the next ones are left out where they have their defaults, so that what does not
     /// use them keeps its identity.
@@ -43,6 +47,7 @@ impl Default for EstimateSettings {
             overrun: Overrun::default(),
             learn_from: LearningJobs::default(),
             minimum_class_size: 1,
+            merge_distance: 0.0,
             learning: LearningSettings::default(),
             combining: CombiningSettings::default(),
             prediction: None,
@@ -74,6 +79,9 @@ impl EstimateSettings {
             && let Some(known) = predictor(&prediction.predictor)
         {
             prediction.told = prediction.told.read_by(known.reads);
+        }
+        if self.family == ClassFamily::All {
+            self.merge_distance = 0.0;
         }
         let default = LearningSettings::default();
         let given = self.learning;

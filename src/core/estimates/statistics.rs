@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use super::counts::Attributes;
+use super::classes::Attributes;
 use super::ratio::ratio_bin;
 use super::{
     Binning, Combining, CombiningSettings, EstimateSettings, Learning, LearningSettings, Overrun,

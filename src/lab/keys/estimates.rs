@@ -43,6 +43,10 @@ section! {
         overrun: Option<Overrun> = named::<Overrun>().decides("A-08"),
         /// The smallest class whose statistics are used.
         minimum_class_size: Given<u32> = integer(1).default_is("1").decides("A-10"),
+        /// How far apart distributions of classes may be that are merged.
+        merge_distance: Given<f64> = real().from(0.0).to(1.0)
+            .note(": the largest difference of two cumulative distributions; 0 merges none")
+            .default_is("0"),
         /// Whether and how statistics go on learning from jobs that were decided.
         learning: Option<Learning> = named::<Learning>(),
         /// How many jobs of a class count in a window.

@@ -18,6 +18,7 @@ fn settings(rule: Learning, combining: Combining, minimum: u32) -> EstimateSetti
         overrun: Overrun::Clamp,
         learn_from: LearningJobs::Before,
         minimum_class_size: minimum,
+        merge_distance: 0.0,
         learning: LearningSettings {
             rule,
             window_jobs: 3,

@@ -2,7 +2,8 @@
 
 use super::ascending;
 use crate::estimates::{
-    ClassTable, CombiningSettings, EstimateSettings, LearningSettings, PredictionSettings,
+    ClassFamily, ClassTable, CombiningSettings, EstimateSettings, LearningSettings,
+    PredictionSettings,
 };
 use crate::keys::estimates::NOBODY;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -15,6 +16,7 @@ pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
     let users = raw.top_users().or_default(problems);
     let applications = raw.top_applications().or_default(problems);
     let minimum = raw.minimum_class_size().or_default(problems);
+    let merge_distance = raw.merge_distance().or_default(problems);
     let learning = learning(raw, problems);
     let combining = combining(raw, problems);
     let prediction = prediction(raw, problems);
@@ -35,16 +37,65 @@ pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
             format!("allowed: {}", raw.classes().key.allowed()),
         );
     }
+    let family = family?;
+    let merge_distance = merge_distance?;
+    refuse_merging(raw, &family, merge_distance, problems);
     Some(EstimateSettings {
-        family: family?,
+        family,
         binning: raw.binning.unwrap_or_default(),
         learn_from: raw.learn_from.unwrap_or_default(),
         overrun: raw.overrun.unwrap_or_default(),
         minimum_class_size: minimum?,
+        merge_distance,
         learning: learning?,
         combining: combining?,
         prediction: prediction?,
     })
+}
+
+/// Merging asks for the classes of one attribute, and not for too many of them.
+fn refuse_merging(
+    raw: &RawEstimates,
+    family: &ClassFamily,
+    distance: f64,
+    problems: &mut Problems,
+) {
+    let (found, help) = match family {
+        _ if distance == 0.0 => return,
+        ClassFamily::Pair(..) => (
+            format!(
+                "the classes of `{}` are those of two attributes",
+                raw.classes().text()
+            ),
+            "use one attribute as estimates.classes, or merge_distance = 0".to_owned(),
+        ),
+        _ if classes_of(family) > MOST_MERGED => (
+            format!("{} classes are too many to be merged", classes_of(family)),
+            format!("use {MOST_MERGED} at most, or merge_distance = 0"),
+        ),
+        _ => return,
+    };
+    let given = raw.merge_distance();
+    problems.add(
+        ProblemKind::Conflict,
+        given.key.path,
+        given.place(),
+        found,
+        help,
+    );
+}
+
+/// How many classes are merged within a second.
+const MOST_MERGED: usize = 1_000;
+
+/// How many classes a family of one attribute may have.
+fn classes_of(family: &ClassFamily) -> usize {
+    match family {
+        ClassFamily::Runtime { borders_seconds } => borders_seconds.len() + 1,
+        ClassFamily::Resources { upper_bounds } => upper_bounds.len() + 1,
+        ClassFamily::User { top } | ClassFamily::Application { top } => *top as usize,
+        ClassFamily::All | ClassFamily::UserLast | ClassFamily::Pair(..) => 0,
+    }
 }
 
 fn learning(raw: &RawEstimates, problems: &mut Problems) -> Option<LearningSettings> {
