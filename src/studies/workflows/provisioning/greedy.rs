@@ -33,9 +33,9 @@ pub enum Wish {
         /// After submission.
         after: Seconds,
     },
-    /// The earliest start that is affordable: a task may spend its share, by work, of what the
-    /// budget leaves beyond the work of the tasks ahead (the spare budget of BHEFT, Zheng and
-    /// Sakellariou 2013); the cheapest where none is.
+    /// The earliest start that is affordable: a task may spend its share, by its least cost, of what
+    /// the budget leaves beyond the least cost of the tasks ahead (the spare budget of BHEFT, Zheng
+    /// and Sakellariou 2013); the cheapest where none is.
     Budget {
         /// Service units: processor-hours and externalities.
         service_units: f64,
@@ -110,7 +110,7 @@ pub struct GreedyPlan {
     pub placements: Vec<TaskPlacement>,
     /// The externality price of each task's slot, by index.
     pub externalities: Vec<NodeSeconds>,
-    /// c, what a node and an hour of a slot cost, in service units.
+    /// c of all slots, as a multiple of what best effort costs at their sites.
     pub unit_price: f64,
     /// c · n · d of each task's slot, by index.
     pub charges: Vec<NodeSeconds>,
@@ -173,7 +173,7 @@ pub(super) async fn greedy(
     };
     let tails = tails(application);
     let mut spent = NodeSeconds(0);
-    let mut work_ahead = application.least_work();
+    let mut cost_ahead = application.least_cost();
     let mut order = application.order().iter().copied();
     let mut next = order.next();
     while let Some(task) = next {
@@ -204,9 +204,10 @@ pub(super) async fn greedy(
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
         plan.offers += choices.len() as u64;
-        let charge = |work: NodeSeconds| sites.charges.reserved_charge(work);
+        let charge = |by_best_effort| sites.charges.reserved_charge(by_best_effort);
         let cost = |(site, offer): &(usize, Offer)| {
-            charge(needs.nodes.for_span(needs.runtimes[*site])) + offer.price
+            let work = needs.nodes.for_span(needs.runtimes[*site]);
+            charge(application.charge(*site, work)) + offer.price
         };
         let end = |(site, offer): &(usize, Offer)| offer.start + needs.runtimes[*site];
         let values: Vec<(f64, f64)> = choices
@@ -215,9 +216,9 @@ pub(super) async fn greedy(
             .collect();
         let latest = |after| submitted + after - tails[task];
         let affordable = |service_units: f64| {
-            let own = least(needs.nodes, &needs.runtimes);
-            let spare = service_units * 3_600.0 - (spent + charge(work_ahead)).0 as f64;
-            let share = own.0 as f64 / work_ahead.0.max(1) as f64;
+            let own = application.least_cost_of(task);
+            let spare = service_units * 3_600.0 - (spent + charge(cost_ahead)).0 as f64;
+            let share = own.0 as f64 / cost_ahead.0.max(1) as f64;
             charge(own).0 as f64 + spare.max(0.0) * share
         };
         let chosen = wish.best(&values, latest, affordable);
@@ -248,7 +249,7 @@ pub(super) async fn greedy(
             continue;
         }
         spent += cost;
-        work_ahead = NodeSeconds(work_ahead.0 - least(needs.nodes, &needs.runtimes).0);
+        cost_ahead = NodeSeconds(cost_ahead.0 - application.least_cost_of(task).0);
         plan.booked.push((task, id));
         plan.externalities[task] = offer.price;
         plan.charges[task] = NodeSeconds(cost.0 - offer.price.0);
@@ -290,11 +291,6 @@ impl GreedyPlan {
             failure: None,
         }
     }
-}
-
-fn least(nodes: Nodes, runtimes: &[Seconds]) -> NodeSeconds {
-    let shortest = runtimes.iter().copied().min().unwrap_or(Seconds::ZERO);
-    nodes.for_span(shortest)
 }
 
 /// For each task, the longest path of what follows it, at the fastest sites and without transfers.

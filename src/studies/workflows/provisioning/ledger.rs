@@ -188,7 +188,7 @@ impl Ledger {
             self.slots.push(PaidSlot {
                 site: placed.site,
                 slot: Slot {
-                    unit_price: plan.unit_price,
+                    unit_price: plan.unit_price * of.real.unit_price(placed.site),
                     fixed_price: externality.coins().0,
                     ..Slot::hole(placed.start, nodes, placed.end)
                 },

@@ -59,17 +59,18 @@ impl Progress {
 
     /// The runs in the order of planning, and what they cost in service units.
     pub(super) fn runs(&self, application: &Application) -> (Vec<TaskRun>, f64) {
-        let mut work = NodeSeconds(0);
+        let mut cost = NodeSeconds(0);
         let mut runs = Vec::with_capacity(self.placements.len());
         for &task in application.order() {
             let Some(placed) = self.placements[task] else {
                 continue;
             };
             let nodes = application.tasks()[task].nodes;
-            work += nodes.for_span(placed.end - placed.start);
+            let work = nodes.for_span(placed.end - placed.start);
+            cost += application.charge(placed.site, work);
             runs.push(TaskRun::placed(task, nodes, placed));
         }
-        (runs, work.coins().0)
+        (runs, cost.coins().0)
     }
 }
 

@@ -208,7 +208,7 @@ fn a_relative_wish_is_a_multiple_of_the_longest_path_or_of_the_work() {
     let after = application.longest_path() * 2;
     assert_eq!(deadline, Wish::Deadline { after });
     let (application, budget) = wish("budget_factor = 1.5");
-    let service_units = 1.5 * application.least_work().0 as f64 / 3_600.0;
+    let service_units = 1.5 * application.least_cost().0 as f64 / 3_600.0;
     assert_eq!(budget, Wish::Budget { service_units });
 }
 
@@ -229,8 +229,8 @@ fn another_mean_width_or_load_keeps_structure_run_times_and_instants() {
     assert_eq!(shape(&wide), shape(&narrow));
     assert_eq!(wide.background.instants, narrow.background.instants);
     assert_ne!(
-        wide.application.least_work(),
-        narrow.application.least_work()
+        wide.application.least_cost(),
+        narrow.application.least_cost()
     );
     let instances = specs("instances = \"one-a-replication\"\n");
     let (first, second) = (
