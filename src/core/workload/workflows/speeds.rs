@@ -63,8 +63,8 @@ mod tests {
     }
 
     /// S7 of the addendum: 1000 s are 500 s at speed 2. 7 s are 3.5, for which 4 are booked, and
-    /// 21 s at 0.7 are 30. The mean of 1000 and 500 is 750, which is the rank; that of the chain
-    /// 750 + 5.25.
+    /// 21 s at 0.7 are 30. The mean of 7 and 3.5 is 5.25, the rank of the second task; that of the
+    /// first is 750 + 150 for the latency of the network + 5.25.
     #[test]
     fn run_times_are_divided_by_the_speed_and_ranks_are_by_their_mean() {
         let workflow = chain(&[1_000.0, 7.0]).at_speeds(&[1.0, 2.0]).unwrap();
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!((whole(0, 0), whole(0, 1)), (Seconds(1_000), Seconds(500)));
         assert_eq!((whole(1, 0), whole(1, 1)), (Seconds(7), Seconds(4)));
         let ranks = ranks(&workflow, 2, &Network::default()).unwrap();
-        assert_eq!(ranks, [755.25, 5.25]);
+        assert_eq!(ranks, [905.25, 5.25]);
         let slow = chain(&[21.0]).at_speeds(&[0.7]).unwrap();
         assert_eq!(slow.tasks()[0].whole_seconds_on(0), Seconds(30));
     }

@@ -85,25 +85,27 @@ impl Application {
 
     /// What processor-time costs at a site by best effort, in processor-seconds of 1 SU an hour.
     #[must_use]
-    pub fn charge(&self, site: usize, work: NodeSeconds) -> NodeSeconds {
-        NodeSeconds((work.0 as f64 * self.unit_price(site)).round() as i64)
+    pub fn charge(&self, site: usize, work: NodeSeconds) -> f64 {
+        work.0 as f64 * self.unit_price(site)
     }
 
     /// The least that a task costs by best effort, at its cheapest site, in processor-seconds of
     /// 1 SU an hour.
     #[must_use]
-    pub fn least_cost_of(&self, task: usize) -> NodeSeconds {
+    pub fn least_cost_of(&self, task: usize) -> f64 {
         let needs = &self.tasks[task];
         let runtimes = needs.runtimes.iter().enumerate();
-        let costs = runtimes.map(|(site, span)| self.charge(site, needs.nodes.for_span(*span)).0);
-        NodeSeconds(costs.min().unwrap_or(0))
+        runtimes
+            .map(|(site, span)| self.charge(site, needs.nodes.for_span(*span)))
+            .reduce(f64::min)
+            .unwrap_or(0.0)
     }
 
     /// The least that all tasks cost by best effort, in processor-seconds of 1 SU an hour.
     #[must_use]
-    pub fn least_cost(&self) -> NodeSeconds {
+    pub fn least_cost(&self) -> f64 {
         let tasks = 0..self.tasks.len();
-        tasks.fold(NodeSeconds(0), |sum, task| sum + self.least_cost_of(task))
+        tasks.map(|task| self.least_cost_of(task)).sum()
     }
 
     /// The tasks, by index.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::StreamSeed;
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::Seconds;
 
 use self::application_state::ApplicationState;
 use self::laid_out::LaidOut;
@@ -448,13 +448,13 @@ fn behind(application: &Application, lost: usize) -> Vec<bool> {
 
 fn best_effort_of(application: &Application, run: &BestEffortRun) -> BestEffortOutcome {
     let placed = application.tasks().iter().zip(&run.placements);
-    let cost = placed.fold(NodeSeconds(0), |sum, (task, placed)| {
+    let charges = placed.map(|(task, placed)| {
         let work = task.nodes.for_span(task.runtimes[placed.site]);
-        sum + application.charge(placed.site, work)
+        application.charge(placed.site, work)
     });
     BestEffortOutcome {
         makespan: run.makespan,
-        cost: cost.coins().0,
+        cost: charges.sum::<f64>() / 3_600.0,
         placements: run.placements.clone(),
         cancelled: run.cancelled,
     }

@@ -112,8 +112,8 @@ pub struct GreedyPlan {
     pub externalities: Vec<NodeSeconds>,
     /// c of all slots, as a multiple of what best effort costs at their sites.
     pub unit_price: f64,
-    /// c · n · d of each task's slot, by index.
-    pub charges: Vec<NodeSeconds>,
+    /// c · n · d of each task's slot, by index, in processor-seconds of 1 SU an hour.
+    pub charges: Vec<f64>,
     /// Cost in service units, and makespan.
     pub value: PlanValue,
     /// Queries that were answered.
@@ -172,7 +172,7 @@ pub(super) async fn greedy(
         ..GreedyPlan::nowhere(tasks.len(), submitted)
     };
     let tails = tails(application);
-    let mut spent = NodeSeconds(0);
+    let mut spent = 0.0;
     let mut cost_ahead = application.least_cost();
     let mut order = application.order().iter().copied();
     let mut next = order.next();
@@ -204,22 +204,29 @@ pub(super) async fn greedy(
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
         plan.offers += choices.len() as u64;
-        let charge = |by_best_effort| sites.charges.reserved_charge(by_best_effort);
+        let charge = |site, work| {
+            let reserved = sites.charges.reserved_charge(work);
+            application.charge(site, reserved)
+        };
         let cost = |(site, offer): &(usize, Offer)| {
             let work = needs.nodes.for_span(needs.runtimes[*site]);
-            charge(application.charge(*site, work)) + offer.price
+            charge(*site, work) + offer.price.0 as f64
         };
         let end = |(site, offer): &(usize, Offer)| offer.start + needs.runtimes[*site];
         let values: Vec<(f64, f64)> = choices
             .iter()
-            .map(|choice| (cost(choice).0 as f64, end(choice).0 as f64))
+            .map(|choice| (cost(choice), end(choice).0 as f64))
             .collect();
         let latest = |after| submitted + after - tails[task];
         let affordable = |service_units: f64| {
+            let reserved = |least: f64| {
+                let least = NodeSeconds(least.round() as i64);
+                sites.charges.reserved_charge(least).0 as f64
+            };
             let own = application.least_cost_of(task);
-            let spare = service_units * 3_600.0 - (spent + charge(cost_ahead)).0 as f64;
-            let share = own.0 as f64 / cost_ahead.0.max(1) as f64;
-            charge(own).0 as f64 + spare.max(0.0) * share
+            let spare = service_units * 3_600.0 - (spent + reserved(cost_ahead));
+            let share = own / cost_ahead.max(1.0);
+            reserved(own) + spare.max(0.0) * share
         };
         let chosen = wish.best(&values, latest, affordable);
         let Some(chosen) = chosen else {
@@ -249,10 +256,10 @@ pub(super) async fn greedy(
             continue;
         }
         spent += cost;
-        cost_ahead = NodeSeconds(cost_ahead.0 - application.least_cost_of(task).0);
+        cost_ahead -= application.least_cost_of(task);
         plan.booked.push((task, id));
         plan.externalities[task] = offer.price;
-        plan.charges[task] = NodeSeconds(cost.0 - offer.price.0);
+        plan.charges[task] = cost - offer.price.0 as f64;
         plan.placements[task] = TaskPlacement {
             site,
             start: offer.start,
@@ -262,7 +269,7 @@ pub(super) async fn greedy(
     }
     let finish = plan.placements.iter().map(|placed| placed.end).max();
     plan.value = PlanValue {
-        cost: spent.coins().0,
+        cost: spent / 3_600.0,
         makespan: finish.unwrap_or(submitted) - submitted,
     };
     Ok(plan)
@@ -279,7 +286,7 @@ impl GreedyPlan {
             placements: vec![nowhere; tasks],
             externalities: vec![NodeSeconds(0); tasks],
             unit_price: 1.0,
-            charges: vec![NodeSeconds(0); tasks],
+            charges: vec![0.0; tasks],
             value: PlanValue {
                 cost: 0.0,
                 makespan: Seconds::ZERO,

@@ -119,7 +119,7 @@ fn best_effort_value(outcome: &ProvisioningOutcome) -> Option<PlanValue> {
 /// The least cost, and the longest path without transfers.
 fn least(application: &Application) -> PlanValue {
     PlanValue {
-        cost: application.least_cost().coins().0,
+        cost: application.least_cost() / 3_600.0,
         makespan: application.longest_path(),
     }
 }

@@ -119,7 +119,7 @@ impl ApplicationState {
         let by_queues = outcome.tasks.iter();
         let charges = by_queues.map(|run| {
             let work = run.nodes.for_span(run.end - run.start);
-            application.charge(run.site, work).coins().0
+            application.charge(run.site, work) / 3_600.0
         });
         outcome.costs = charges.chain(closed.costs).collect();
         outcome.tasks.extend(closed.runs);

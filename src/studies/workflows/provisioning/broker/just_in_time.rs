@@ -3,7 +3,7 @@
 //! [`best_effort`](crate::provisioning::best_effort).
 
 use bookahead_core::scheduling::JobOutcome;
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::units::{Nodes, Seconds};
 
 use super::{ApplicationState, Broker};
 use crate::provisioning::best_effort::task_job;
@@ -59,7 +59,7 @@ impl Progress {
 
     /// The runs in the order of planning, and what they cost in service units.
     pub(super) fn runs(&self, application: &Application) -> (Vec<TaskRun>, f64) {
-        let mut cost = NodeSeconds(0);
+        let mut cost = 0.0;
         let mut runs = Vec::with_capacity(self.placements.len());
         for &task in application.order() {
             let Some(placed) = self.placements[task] else {
@@ -70,7 +70,7 @@ impl Progress {
             cost += application.charge(placed.site, work);
             runs.push(TaskRun::placed(task, nodes, placed));
         }
-        (runs, cost.coins().0)
+        (runs, cost / 3_600.0)
     }
 }
 

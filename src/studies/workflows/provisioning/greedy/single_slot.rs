@@ -93,9 +93,9 @@ pub(in crate::provisioning) async fn ask_for_one_slot(
         .iter()
         .map(|(site, shape, offer)| {
             let work = shape.nodes.for_span(shape.duration);
-            let charge = application.charge(*site, work);
-            let cost = sites.charges.reserved_charge(charge) + offer.price;
-            (cost.0 as f64, (offer.start + shape.duration).0 as f64)
+            let work = sites.charges.reserved_charge(work);
+            let cost = application.charge(*site, work) + offer.price.0 as f64;
+            (cost, (offer.start + shape.duration).0 as f64)
         })
         .collect();
     let latest = |after| submitted + after;

@@ -435,7 +435,7 @@ pub(super) fn absolute(
             }
         }
         Some(RelativeWish::Budget { factor }) => Wish::Budget {
-            service_units: factor * application.least_cost().0 as f64 / 3_600.0,
+            service_units: factor * application.least_cost() / 3_600.0,
         },
     }
 }
