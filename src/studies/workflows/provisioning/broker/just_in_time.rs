@@ -197,8 +197,9 @@ impl Broker<'_> {
                     placements[parent].map_or((site, now), |placed| (placed.site, placed.end))
                 })
             };
-            let start = |site: usize| arrival(site) + waits[site][number];
-            let chosen = busy.send(choice, &sizes, widths[number], start);
+            let runtimes = &application.tasks()[task].runtimes;
+            let end = |site: usize| arrival(site) + waits[site][number] + runtimes[site];
+            let chosen = busy.send(choice, &sizes, widths[number], end);
             if chosen.is_empty() {
                 let state = &mut self.states[place];
                 state.given_up = Some(now);

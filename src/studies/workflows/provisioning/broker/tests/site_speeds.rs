@@ -6,6 +6,7 @@ use bookahead_core::workload::workflows::{
 };
 
 use super::*;
+use crate::provisioning::QueueChoice;
 
 /// The application that a workflow is on sites of 32 processors with these speeds and prices.
 fn at(workflow: &Workflow, speeds: &[f64], prices: &[f64]) -> Application {
@@ -110,6 +111,33 @@ fn who_wants_it_early_takes_the_fast_site_and_who_wants_it_cheap_the_slow_one() 
             let outcome = on_idle_sites(application.clone(), &settings, 2);
             assert_eq!(outcome.tasks[0].site, site, "{search:?} {wish:?}");
             assert_eq!(outcome.slots[0].slot.unit_price, [1.0, 3.0][site]);
+            assert_eq!(hundredths(outcome.realised.cost), [6.11, 9.17][site]);
+        }
+    }
+}
+
+/// Both sites are idle. Who counts tasks goes to the first, and who looks at predicted ends to the
+/// faster one; of two copies that could start at once the first site has it.
+#[test]
+fn best_effort_by_predicted_waits_goes_where_a_task_ends_first() {
+    for (queue_choice, site) in [
+        (QueueChoice::FewestTasks, 0),
+        (QueueChoice::PredictedWait { quantile: 0.5 }, 1),
+        (QueueChoice::Redundant { copies: 2 }, 0),
+    ] {
+        for commitment in [
+            Commitment::Discarded,
+            Commitment::Committed { submissions: 1 },
+        ] {
+            let wish = Wish::TradeOff { alpha: 0.0 };
+            let settings = ProvisioningSettings {
+                queue_choice,
+                commitment,
+                ..settings_of(queried(), SearchMethod::BestEffort, wish)
+            };
+            let application = at(&one_task(), &[1.0, 2.0], &[1.0, 3.0]);
+            let outcome = on_idle_sites(application, &settings, 2);
+            assert_eq!(outcome.tasks[0].site, site, "{queue_choice:?}");
             assert_eq!(hundredths(outcome.realised.cost), [6.11, 9.17][site]);
         }
     }
