@@ -33,9 +33,9 @@ pub enum Wish {
         /// After submission.
         after: Seconds,
     },
-    /// The earliest start that is affordable: a task may spend its share, by its least cost, of what
-    /// the budget leaves beyond the least cost of the tasks ahead (the spare budget of BHEFT, Zheng
-    /// and Sakellariou 2013); the cheapest where none is.
+    /// The earliest start that is affordable: a task may spend its share, by its least cost, of
+    /// what the budget leaves beyond the least cost of the tasks ahead (the spare budget of BHEFT,
+    /// Zheng and Sakellariou 2013); the cheapest where none is.
     Budget {
         /// Service units: processor-hours and externalities.
         service_units: f64,

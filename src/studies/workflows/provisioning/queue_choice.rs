@@ -15,8 +15,8 @@ pub enum QueueChoice {
     /// That of the site with the fewest tasks (Singh 2008, §4.9).
     #[default]
     FewestTasks,
-    /// That in which it is predicted to end first, by when its data is there, how long it then waits
-    /// (Singh 2008, §1.1, §2.2) and runs; of equal ones that with the fewest tasks.
+    /// That in which it is predicted to end first, by when its data is there, how long it then
+    /// waits (Singh 2008, §1.1, §2.2) and runs; of equal ones that with the fewest tasks.
     PredictedWait {
         /// The predicted wait is this quantile, between 0 and 1, of the latest waits in the node
         /// bin of the task, and 0 where no job of it has started yet

@@ -1,7 +1,7 @@
 //! The prices of advertised slots: c, f, b and e of a slot, and surcharges by the hour of the day.
 //!
-//! The tariff is the same at all sites; c is a multiple of what best effort costs there. It says what is offered and for how much; the plan says
-//! which nodes are free.
+//! The tariff is the same at all sites; c is a multiple of what best effort costs there. It says
+//! what is offered and for how much; the plan says which nodes are free.
 
 use serde::{Deserialize, Serialize};
 

@@ -7,8 +7,8 @@ use bookahead_lab::keys::declaration::Given;
 use bookahead_lab::keys::field::Field;
 use bookahead_lab::keys::problem::Problems;
 
-/// How fast each of so many sites is, and what a processor-hour costs there: its speed where nothing
-/// is said. Empty where that is 1 everywhere.
+/// How fast each of so many sites is, and what a processor-hour costs there: its speed where
+/// nothing is said. Empty where that is 1 everywhere.
 pub(super) fn unlike(
     raw: &RawSites,
     count: usize,
