@@ -286,3 +286,44 @@ fn the_page_about_queues_of_best_effort_gives_its_row_of_three_queues_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_sites_of_unlike_speed_gives_its_rows_of_even_weights_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "site-speeds/sites.toml",
+        &[
+            ("    [[1, 1, 2, 2], []],\n    [[2, 2, 1, 1], []],\n", ""),
+            ("    [[1, 1, 2, 2], [1, 1, 3, 3]],\n", ""),
+            ("[0.0, 0.25, 0.5, 0.75, 1.0]", "[0.0, 0.5]"),
+        ],
+    );
+    run_keeping("all", folder.path(), part);
+    let page = "measurements/site-speeds.md";
+    let store = folder.path().join("it.db");
+    let here = [
+        ("alpha", "0.5"),
+        ("speeds", "[2, 2, 1, 1]"),
+        ("prices", "[3, 3, 1, 1]"),
+    ];
+    let setting = Setting::of(&store, &queries(page)[0], 40, &here);
+    let of = |measure, digits| setting.difference(measure, 2.023, digits);
+    let row = format!(
+        "| 0.5 | busier | 3 | {} | {} | {} | {} |",
+        of("wf_makespan_hours", 2),
+        of("wf_cost_su", 1),
+        of("wf_externality_su", 1),
+        of("busier_percent", 1)
+    );
+    assert!(read(page).contains(&row), "{row}");
+    let moved = Setting::of(&store, &queries(page)[1], 40, &here);
+    let moved = moved.difference("fast_percent", 2.023, 1);
+    let rows = read(page);
+    let row = rows.lines().find(|line| line.starts_with("| busier | 3 |"));
+    let columns: Vec<&str> = row.expect("a row").split(" | ").collect();
+    assert_eq!(columns[4], moved);
+}

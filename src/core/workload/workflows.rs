@@ -16,6 +16,7 @@ mod read;
 #[cfg(test)]
 mod read_tests;
 mod settings;
+mod speeds;
 mod summary;
 mod synthetic;
 mod uncertainty;

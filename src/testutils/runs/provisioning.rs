@@ -59,6 +59,8 @@ pub fn provisioned(
     done.spec.study = StudySpec::of(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
+            speeds: Vec::new(),
+            prices: Vec::new(),
             sites: Vec::new(),
             application: ApplicationSettings::default(),
             relative_wish: None,

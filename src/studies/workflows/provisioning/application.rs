@@ -1,9 +1,9 @@
 //! A workflow as a planner sees it: tasks in the order of planning, with the run time of each at
-//! every site.
+//! every site, and what a processor-hour costs there.
 
 use std::ops::Range;
 
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 /// One task of an [`Application`].
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,9 @@ impl Dependency {
 pub struct Application {
     tasks: Vec<ApplicationTask>,
     order: Vec<usize>,
+    /// What a processor-hour of best effort costs at each site, in service units; empty where that
+    /// is 1 everywhere.
+    unit_prices: Vec<f64>,
     /// When the data of finished parents is there, by task and site; empty where no parent is
     /// finished.
     ready: Vec<Vec<Seconds>>,
@@ -61,8 +64,48 @@ impl Application {
         Self {
             tasks,
             order,
+            unit_prices: Vec::new(),
             ready: Vec::new(),
         }
+    }
+
+    /// The same application where a processor-hour of best effort costs so many service units at
+    /// each site; none: 1 everywhere.
+    #[must_use]
+    pub fn priced(mut self, unit_prices: &[f64]) -> Self {
+        self.unit_prices = unit_prices.to_vec();
+        self
+    }
+
+    /// What a processor-hour of best effort costs at a site, in service units.
+    #[must_use]
+    pub fn unit_price(&self, site: usize) -> f64 {
+        self.unit_prices.get(site).copied().unwrap_or(1.0)
+    }
+
+    /// What processor-time costs at a site by best effort, in processor-seconds of 1 SU an hour.
+    #[must_use]
+    pub fn charge(&self, site: usize, work: NodeSeconds) -> f64 {
+        work.0 as f64 * self.unit_price(site)
+    }
+
+    /// The least that a task costs by best effort, at its cheapest site, in processor-seconds of
+    /// 1 SU an hour.
+    #[must_use]
+    pub fn least_cost_of(&self, task: usize) -> f64 {
+        let needs = &self.tasks[task];
+        let runtimes = needs.runtimes.iter().enumerate();
+        runtimes
+            .map(|(site, span)| self.charge(site, needs.nodes.for_span(*span)))
+            .reduce(f64::min)
+            .unwrap_or(0.0)
+    }
+
+    /// The least that all tasks cost by best effort, in processor-seconds of 1 SU an hour.
+    #[must_use]
+    pub fn least_cost(&self) -> f64 {
+        let tasks = 0..self.tasks.len();
+        tasks.map(|task| self.least_cost_of(task)).sum()
     }
 
     /// The tasks, by index.
@@ -93,12 +136,10 @@ impl Application {
     /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (Singh 2008, eq.
     /// 16). A lower bound of every plan at that site.
     #[cfg(test)]
-    pub(crate) fn work(&self, site: usize) -> bookahead_core::units::NodeSeconds {
-        self.tasks
-            .iter()
-            .fold(bookahead_core::units::NodeSeconds(0), |sum, task| {
-                sum + task.nodes.for_span(task.runtimes[site])
-            })
+    pub(crate) fn work(&self, site: usize) -> NodeSeconds {
+        self.tasks.iter().fold(NodeSeconds(0), |sum, task| {
+            sum + task.nodes.for_span(task.runtimes[site])
+        })
     }
 
     /// The part of the application that `keeps` names; the parents of its tasks that are no part of
@@ -147,6 +188,7 @@ impl Application {
         let order = order.map(|&task| place[task]).collect();
         let rest = Self {
             ready,
+            unit_prices: self.unit_prices.clone(),
             ..Self::new(tasks, order)
         };
         (rest, kept)

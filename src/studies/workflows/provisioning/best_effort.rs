@@ -96,7 +96,8 @@ pub fn best_effort(
             in_system.map(|(place, site)| site.site.tasks_in_system() + copies.on_the_way(place));
         let mut busy = in_transit.beside(in_system, now);
         for task in std::mem::take(&mut ready) {
-            let nodes = application.tasks()[task].nodes;
+            let needs = &application.tasks()[task];
+            let nodes = needs.nodes;
             let placed = |parent: usize| (run.placements[parent].site, run.placements[parent].end);
             let arrival = |site| application.earliest(task, site, now, placed);
             let wait = |site: &BestEffortSite<'_>| match choice.quantile() {
@@ -104,7 +105,8 @@ pub fn best_effort(
                 None => Some(vec![Seconds::ZERO]),
             };
             let waits: Vec<Seconds> = sites.iter().map(wait).collect::<Option<Vec<_>>>()?.concat();
-            let chosen = busy.send(choice, &sizes, nodes, |site| arrival(site) + waits[site]);
+            let end = |site: usize| arrival(site) + waits[site] + needs.runtimes[site];
+            let chosen = busy.send(choice, &sizes, nodes, end);
             let submitted = chosen.iter().map(|&site| arrival(site)).min()?;
             for site in chosen {
                 let job = task_job(application, task, site, arrival(site), FIRST_TASK);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::StreamSeed;
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::Seconds;
 
 use self::application_state::ApplicationState;
 use self::laid_out::LaidOut;
@@ -89,7 +89,8 @@ pub(super) async fn provision(
         Commitment::Discarded => (Vec::new(), Vec::new()),
         Commitment::Committed { .. } => broker.effects().await?,
     };
-    let outcomes = broker.states.into_iter().map(ApplicationState::close);
+    let outcomes = broker.states.into_iter();
+    let outcomes = outcomes.map(|state| state.close(&inputs.application));
     Ok(ProvisioningRun {
         outcomes: outcomes.collect(),
         effects,
@@ -261,7 +262,7 @@ impl Broker<'_> {
                 },
             };
             let tariff = self.settings.tariff;
-            let slots = tariff.all_offered(&free);
+            let slots = tariff.all_offered(&free, planned);
             let mut evaluator = Evaluator::new(planned, &slots, begin)
                 .choosing(self.settings.site_choice)
                 .under(tariff);
@@ -447,12 +448,13 @@ fn behind(application: &Application, lost: usize) -> Vec<bool> {
 
 fn best_effort_of(application: &Application, run: &BestEffortRun) -> BestEffortOutcome {
     let placed = application.tasks().iter().zip(&run.placements);
-    let work = placed.fold(NodeSeconds(0), |sum, (task, placed)| {
-        sum + task.nodes.for_span(task.runtimes[placed.site])
+    let charges = placed.map(|(task, placed)| {
+        let work = task.nodes.for_span(task.runtimes[placed.site]);
+        application.charge(placed.site, work)
     });
     BestEffortOutcome {
         makespan: run.makespan,
-        cost: work.coins().0,
+        cost: charges.sum::<f64>() / 3_600.0,
         placements: run.placements.clone(),
         cancelled: run.cancelled,
     }

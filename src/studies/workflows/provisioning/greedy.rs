@@ -33,9 +33,9 @@ pub enum Wish {
         /// After submission.
         after: Seconds,
     },
-    /// The earliest start that is affordable: a task may spend its share, by work, of what the
-    /// budget leaves beyond the work of the tasks ahead (the spare budget of BHEFT, Zheng and
-    /// Sakellariou 2013); the cheapest where none is.
+    /// The earliest start that is affordable: a task may spend its share, by its least cost, of
+    /// what the budget leaves beyond the least cost of the tasks ahead (the spare budget of BHEFT,
+    /// Zheng and Sakellariou 2013); the cheapest where none is.
     Budget {
         /// Service units: processor-hours and externalities.
         service_units: f64,
@@ -110,10 +110,10 @@ pub struct GreedyPlan {
     pub placements: Vec<TaskPlacement>,
     /// The externality price of each task's slot, by index.
     pub externalities: Vec<NodeSeconds>,
-    /// c, what a node and an hour of a slot cost, in service units.
+    /// c of all slots, as a multiple of what best effort costs at their sites.
     pub unit_price: f64,
-    /// c · n · d of each task's slot, by index.
-    pub charges: Vec<NodeSeconds>,
+    /// c · n · d of each task's slot, by index, in processor-seconds of 1 SU an hour.
+    pub charges: Vec<f64>,
     /// Cost in service units, and makespan.
     pub value: PlanValue,
     /// Queries that were answered.
@@ -172,8 +172,8 @@ pub(super) async fn greedy(
         ..GreedyPlan::nowhere(tasks.len(), submitted)
     };
     let tails = tails(application);
-    let mut spent = NodeSeconds(0);
-    let mut work_ahead = application.least_work();
+    let mut spent = 0.0;
+    let mut cost_ahead = application.least_cost();
     let mut order = application.order().iter().copied();
     let mut next = order.next();
     while let Some(task) = next {
@@ -204,21 +204,29 @@ pub(super) async fn greedy(
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
         plan.offers += choices.len() as u64;
-        let charge = |work: NodeSeconds| sites.charges.reserved_charge(work);
+        let charge = |site, work| {
+            let reserved = sites.charges.reserved_charge(work);
+            application.charge(site, reserved)
+        };
         let cost = |(site, offer): &(usize, Offer)| {
-            charge(needs.nodes.for_span(needs.runtimes[*site])) + offer.price
+            let work = needs.nodes.for_span(needs.runtimes[*site]);
+            charge(*site, work) + offer.price.0 as f64
         };
         let end = |(site, offer): &(usize, Offer)| offer.start + needs.runtimes[*site];
         let values: Vec<(f64, f64)> = choices
             .iter()
-            .map(|choice| (cost(choice).0 as f64, end(choice).0 as f64))
+            .map(|choice| (cost(choice), end(choice).0 as f64))
             .collect();
         let latest = |after| submitted + after - tails[task];
         let affordable = |service_units: f64| {
-            let own = least(needs.nodes, &needs.runtimes);
-            let spare = service_units * 3_600.0 - (spent + charge(work_ahead)).0 as f64;
-            let share = own.0 as f64 / work_ahead.0.max(1) as f64;
-            charge(own).0 as f64 + spare.max(0.0) * share
+            let reserved = |least: f64| {
+                let least = NodeSeconds(least.round() as i64);
+                sites.charges.reserved_charge(least).0 as f64
+            };
+            let own = application.least_cost_of(task);
+            let spare = service_units * 3_600.0 - (spent + reserved(cost_ahead));
+            let share = own / cost_ahead.max(1.0);
+            reserved(own) + spare.max(0.0) * share
         };
         let chosen = wish.best(&values, latest, affordable);
         let Some(chosen) = chosen else {
@@ -248,10 +256,10 @@ pub(super) async fn greedy(
             continue;
         }
         spent += cost;
-        work_ahead = NodeSeconds(work_ahead.0 - least(needs.nodes, &needs.runtimes).0);
+        cost_ahead -= application.least_cost_of(task);
         plan.booked.push((task, id));
         plan.externalities[task] = offer.price;
-        plan.charges[task] = NodeSeconds(cost.0 - offer.price.0);
+        plan.charges[task] = cost - offer.price.0 as f64;
         plan.placements[task] = TaskPlacement {
             site,
             start: offer.start,
@@ -261,7 +269,7 @@ pub(super) async fn greedy(
     }
     let finish = plan.placements.iter().map(|placed| placed.end).max();
     plan.value = PlanValue {
-        cost: spent.coins().0,
+        cost: spent / 3_600.0,
         makespan: finish.unwrap_or(submitted) - submitted,
     };
     Ok(plan)
@@ -278,7 +286,7 @@ impl GreedyPlan {
             placements: vec![nowhere; tasks],
             externalities: vec![NodeSeconds(0); tasks],
             unit_price: 1.0,
-            charges: vec![NodeSeconds(0); tasks],
+            charges: vec![0.0; tasks],
             value: PlanValue {
                 cost: 0.0,
                 makespan: Seconds::ZERO,
@@ -290,11 +298,6 @@ impl GreedyPlan {
             failure: None,
         }
     }
-}
-
-fn least(nodes: Nodes, runtimes: &[Seconds]) -> NodeSeconds {
-    let shortest = runtimes.iter().copied().min().unwrap_or(Seconds::ZERO);
-    nodes.for_span(shortest)
 }
 
 /// For each task, the longest path of what follows it, at the fastest sites and without transfers.

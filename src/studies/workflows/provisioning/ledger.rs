@@ -177,22 +177,22 @@ impl Ledger {
 
     /// Enters what was booked by a greedy plan. What it costs, in service units.
     pub(super) fn enter_greedy(&mut self, of: PlannedTasks<'_>, plan: &GreedyPlan) -> f64 {
-        let mut paid = NodeSeconds(0);
+        let mut paid = 0.0;
         for &(task, id) in &plan.booked {
             let placed = plan.placements[task];
             let nodes = of.real.tasks()[of.tasks[task]].nodes;
             let externality = plan.externalities[task];
-            let charge = plan.charges[task];
-            paid += charge + externality;
+            let cost = plan.charges[task] + externality.0 as f64;
+            paid += cost;
             let slot = self.slots.len();
             self.slots.push(PaidSlot {
                 site: placed.site,
                 slot: Slot {
-                    unit_price: plan.unit_price,
+                    unit_price: plan.unit_price * of.real.unit_price(placed.site),
                     fixed_price: externality.coins().0,
                     ..Slot::hole(placed.start, nodes, placed.end)
                 },
-                cost: (charge + externality).coins().0,
+                cost: cost / 3_600.0,
                 externality,
             });
             let booking = self.bookings.len();
@@ -216,7 +216,7 @@ impl Ledger {
                 });
             }
         }
-        paid.coins().0
+        paid / 3_600.0
     }
 
     /// A run of a task of the plan that is booked as `placed` says: it ends earlier, or is stopped

@@ -89,9 +89,9 @@ pub fn value_of(
 
 /// The share, in `[0, 1]`, of the area between the least that an application can cost and take, and
 /// a reference point of twice the cost of best effort and its makespan, that the front dominates.
-/// Nothing costs less than the work of all tasks at their fastest sites, nor takes less than the
-/// longest path of tasks at theirs. `None` where best effort takes no longer than that, or is not
-/// known.
+/// Nothing costs less than the work of all tasks at their cheapest sites, nor takes less than the
+/// longest path of tasks at their fastest. `None` where best effort takes no longer than that, or is
+/// not known.
 #[must_use]
 pub fn front_hypervolume(application: &Application, outcome: &ProvisioningOutcome) -> Option<f64> {
     let best_effort = best_effort_value(outcome)?;
@@ -119,7 +119,7 @@ fn best_effort_value(outcome: &ProvisioningOutcome) -> Option<PlanValue> {
 /// The least cost, and the longest path without transfers.
 fn least(application: &Application) -> PlanValue {
     PlanValue {
-        cost: application.least_work().coins().0,
+        cost: application.least_cost() / 3_600.0,
         makespan: application.longest_path(),
     }
 }

@@ -1,6 +1,6 @@
 //! Turns a workflow into the application that planners of some sites see.
 
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::heft::{HeftError, order_by_rank, ranks};
 use bookahead_core::workload::workflows::{Network, Workflow};
 
@@ -113,21 +113,12 @@ impl Application {
         }
         ends.into_iter().max().unwrap_or(Seconds::ZERO)
     }
-
-    /// The processor-seconds of all tasks, each at its fastest site: what best effort costs where
-    /// processors are alike.
-    #[must_use]
-    pub fn least_work(&self) -> NodeSeconds {
-        self.tasks().iter().fold(NodeSeconds(0), |sum, task| {
-            let shortest = task.runtimes.iter().copied().min();
-            sum + task.nodes.for_span(shortest.unwrap_or(Seconds::ZERO))
-        })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use bookahead_core::random::stream;
+    use bookahead_core::units::NodeSeconds;
     use bookahead_core::workload::workflows::{
         CyberShakeSettings, Edge, SyntheticSettings, Task, TaskId, cyber_shake, synthetic,
     };
@@ -172,7 +163,7 @@ mod tests {
         assert_eq!(transfer, Seconds(251));
         assert_eq!(application.order(), [0, 1, 2]);
         assert_eq!(application.longest_path(), Seconds(10));
-        assert_eq!(application.least_work(), NodeSeconds(2 + 6 + 7));
+        assert_eq!(application.least_cost(), 15.0);
     }
 
     #[test]
@@ -180,7 +171,7 @@ mod tests {
         let settings = CyberShakeSettings::default();
         let workflow = cyber_shake(&settings, &mut stream(1, "c", 0, "w")).unwrap();
         let application = Application::of(&workflow, &[Nodes(430)], &Network::default()).unwrap();
-        assert_eq!(application.least_work(), NodeSeconds(52_460_341));
+        assert_eq!(application.least_cost(), 52_460_341.0);
         assert_eq!(application.work(0), NodeSeconds(52_460_341));
         assert_eq!(application.longest_path(), Seconds(89_021));
         let narrow = Application::of(&workflow, &[Nodes(128)], &Network::default());
@@ -200,7 +191,7 @@ mod tests {
         assert!(matches!(one, Err(ApplicationError::Ranks(_))));
         let two = Application::of(&workflow, &[Nodes(1); 2], &Network::default()).unwrap();
         assert_eq!(two.tasks()[0].runtimes, [Seconds(3), Seconds(5)]);
-        assert_eq!(two.least_work(), NodeSeconds(3));
+        assert_eq!(two.least_cost(), 3.0);
         let endless = chain(vec![task("a", 10_000, 1e12)], 0);
         let error = Application::of(&endless, &[Nodes(10_000)], &Network::default());
         assert!(matches!(error, Err(ApplicationError::TooMuchWork { .. })));

@@ -15,8 +15,8 @@ pub enum QueueChoice {
     /// That of the site with the fewest tasks (Singh 2008, §4.9).
     #[default]
     FewestTasks,
-    /// That in which it is predicted to start first, by when its data is there and how long it then
-    /// waits (Singh 2008, §1.1, §2.2); of equal ones that with the fewest tasks.
+    /// That in which it is predicted to end first, by when its data is there, how long it then
+    /// waits (Singh 2008, §1.1, §2.2) and runs; of equal ones that with the fewest tasks.
     PredictedWait {
         /// The predicted wait is this quantile, between 0 and 1, of the latest waits in the node
         /// bin of the task, and 0 where no job of it has started yet
@@ -76,14 +76,14 @@ impl Busy {
     }
 
     /// Sends a task to the sites that the rule chooses among those, of these sizes, that can hold
-    /// `nodes`, and counts it there; none where it is wider than all. `start` is when it is
-    /// predicted to start at a site.
+    /// `nodes`, and counts it there; none where it is wider than all. `end` is when it is
+    /// predicted to end at a site.
     pub(super) fn send(
         &mut self,
         choice: QueueChoice,
         sizes: &[Nodes],
         nodes: Nodes,
-        start: impl Fn(usize) -> Seconds,
+        end: impl Fn(usize) -> Seconds,
     ) -> Vec<usize> {
         let fitting = (0..sizes.len()).filter(|&site| nodes <= sizes[site]);
         let mut chosen: Vec<usize> = fitting.collect();
@@ -91,7 +91,7 @@ impl Busy {
         let count = match choice {
             QueueChoice::FewestTasks => 1,
             QueueChoice::PredictedWait { .. } => {
-                chosen.sort_by_key(|&site| start(site));
+                chosen.sort_by_key(|&site| end(site));
                 1
             }
             QueueChoice::Redundant { copies } => copies as usize,
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn each_rule_chooses_among_the_sites_that_can_hold_the_task_and_counts_it_there() {
         let sizes = [8, 2, 8, 8].map(Nodes);
-        let send = |choice, starts: [i64; 4]| {
+        let send = |choice, ends: [i64; 4]| {
             let mut busy = Busy(vec![3, 0, 2, 2]);
-            let chosen = busy.send(choice, &sizes, Nodes(4), |site| Seconds(starts[site]));
+            let chosen = busy.send(choice, &sizes, Nodes(4), |site| Seconds(ends[site]));
             (chosen, busy.0)
         };
         let never = [0; 4];
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(redundant(4), (vec![2, 3, 0], vec![4, 0, 3, 3]));
         let predicted = QueueChoice::PredictedWait { quantile: 0.5 };
         assert_eq!(send(predicted, [40, 10, 60, 50]).0, [0]);
-        // Of equal starts the fewest tasks decide, then the lower index.
+        // Of equal ends the fewest tasks decide, then the lower index.
         assert_eq!(send(predicted, [40, 10, 60, 40]).0, [3]);
         assert_eq!(send(predicted, [60, 10, 40, 40]).0, [2]);
         let mut busy = Busy(vec![0; 4]);

@@ -20,7 +20,8 @@ pub fn search_advertised(
     settings: &ProvisioningSettings,
     stream: &mut Stream,
 ) -> Genetic {
-    let slots = settings.tariff.all_offered(&collect_slots(sites, instant));
+    let slots = collect_slots(sites, instant);
+    let slots = settings.tariff.all_offered(&slots, application);
     let mut evaluator = Evaluator::new(application, &slots, instant)
         .choosing(settings.site_choice)
         .under(settings.tariff);

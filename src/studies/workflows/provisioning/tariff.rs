@@ -1,14 +1,14 @@
 //! The prices of advertised slots: c, f, b and e of a slot, and surcharges by the hour of the day.
 //!
-//! The tariff is the same at all sites. It says what is offered and for how much; the plan says
-//! which nodes are free.
+//! The tariff is the same at all sites; c is a multiple of what best effort costs there. It says
+//! what is offered and for how much; the plan says which nodes are free.
 
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::plan::{Piece, Slot};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
-use super::Advertised;
+use super::{Advertised, Application};
 
 const DAY: i64 = 86_400;
 
@@ -16,7 +16,8 @@ const DAY: i64 = 86_400;
 /// the day, which the thesis does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlotTariff {
-    /// c: service units for one node and one hour, outside of the hours of the day.
+    /// c: service units for one node and one hour, outside of the hours of the day, where best
+    /// effort costs one; a multiple of what it costs elsewhere.
     pub unit_price: f64,
     /// f: service units for a slot, whatever part of it is used.
     pub fixed_price: f64,
@@ -88,12 +89,14 @@ impl SlotTariff {
         }
     }
 
-    /// Slots as they are offered, in the same order.
+    /// Slots as they are offered for an application, in the same order: c is a multiple of what
+    /// best effort costs at the site.
     #[must_use]
-    pub fn all_offered(&self, slots: &[Advertised]) -> Vec<Advertised> {
-        let offered = slots.iter().map(|&Advertised { site, slot }| Advertised {
-            site,
-            slot: self.offered(slot),
+    pub fn all_offered(&self, slots: &[Advertised], application: &Application) -> Vec<Advertised> {
+        let offered = slots.iter().map(|&Advertised { site, slot }| {
+            let mut slot = self.offered(slot);
+            slot.unit_price *= application.unit_price(site);
+            Advertised { site, slot }
         });
         offered.collect()
     }

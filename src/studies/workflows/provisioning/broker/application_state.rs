@@ -105,7 +105,7 @@ impl ApplicationState {
             .collect();
     }
 
-    pub(super) fn close(self) -> ProvisioningOutcome {
+    pub(super) fn close(self, application: &Application) -> ProvisioningOutcome {
         let Self {
             mut outcome,
             ledger,
@@ -117,8 +117,11 @@ impl ApplicationState {
         let closed = ledger.close();
         outcome.slots = closed.slots;
         let by_queues = outcome.tasks.iter();
-        let hours = by_queues.map(|run| run.nodes.for_span(run.end - run.start).coins().0);
-        outcome.costs = hours.chain(closed.costs).collect();
+        let charges = by_queues.map(|run| {
+            let work = run.nodes.for_span(run.end - run.start);
+            application.charge(run.site, work) / 3_600.0
+        });
+        outcome.costs = charges.chain(closed.costs).collect();
         outcome.tasks.extend(closed.runs);
         let done = outcome.tasks.iter();
         let ends = done

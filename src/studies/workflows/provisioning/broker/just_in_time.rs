@@ -3,7 +3,7 @@
 //! [`best_effort`](crate::provisioning::best_effort).
 
 use bookahead_core::scheduling::JobOutcome;
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::units::{Nodes, Seconds};
 
 use super::{ApplicationState, Broker};
 use crate::provisioning::best_effort::task_job;
@@ -59,17 +59,18 @@ impl Progress {
 
     /// The runs in the order of planning, and what they cost in service units.
     pub(super) fn runs(&self, application: &Application) -> (Vec<TaskRun>, f64) {
-        let mut work = NodeSeconds(0);
+        let mut cost = 0.0;
         let mut runs = Vec::with_capacity(self.placements.len());
         for &task in application.order() {
             let Some(placed) = self.placements[task] else {
                 continue;
             };
             let nodes = application.tasks()[task].nodes;
-            work += nodes.for_span(placed.end - placed.start);
+            let work = nodes.for_span(placed.end - placed.start);
+            cost += application.charge(placed.site, work);
             runs.push(TaskRun::placed(task, nodes, placed));
         }
-        (runs, work.coins().0)
+        (runs, cost / 3_600.0)
     }
 }
 
@@ -196,8 +197,9 @@ impl Broker<'_> {
                     placements[parent].map_or((site, now), |placed| (placed.site, placed.end))
                 })
             };
-            let start = |site: usize| arrival(site) + waits[site][number];
-            let chosen = busy.send(choice, &sizes, widths[number], start);
+            let runtimes = &application.tasks()[task].runtimes;
+            let end = |site: usize| arrival(site) + waits[site][number] + runtimes[site];
+            let chosen = busy.send(choice, &sizes, widths[number], end);
             if chosen.is_empty() {
                 let state = &mut self.states[place];
                 state.given_up = Some(now);

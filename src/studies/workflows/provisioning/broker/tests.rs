@@ -6,6 +6,7 @@ mod queues;
 mod refunds;
 mod running_sites;
 mod several;
+mod site_speeds;
 mod users;
 
 use std::collections::BTreeMap;

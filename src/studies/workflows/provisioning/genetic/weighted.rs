@@ -78,7 +78,7 @@ impl Objective {
             WeightScale::Raw => (Unit::ONE, Unit::ONE),
             WeightScale::Bounds => {
                 let application = search.evaluator.application();
-                let least = application.least_work().coins().0;
+                let least = application.least_cost() / 3_600.0;
                 let path = application.longest_path().hours();
                 let every_slot = vec![true; search.evaluator.slots()];
                 let on_all = search.evaluate(&every_slot);

@@ -91,21 +91,23 @@ pub(in crate::provisioning) async fn ask_for_one_slot(
     }
     let values: Vec<(f64, f64)> = choices
         .iter()
-        .map(|(_, shape, offer)| {
+        .map(|(site, shape, offer)| {
             let work = shape.nodes.for_span(shape.duration);
-            let cost = sites.charges.reserved_charge(work) + offer.price;
-            (cost.0 as f64, (offer.start + shape.duration).0 as f64)
+            let work = sites.charges.reserved_charge(work);
+            let cost = application.charge(*site, work) + offer.price.0 as f64;
+            (cost, (offer.start + shape.duration).0 as f64)
         })
         .collect();
     let latest = |after| submitted + after;
     let affordable = |service_units| service_units * 3_600.0;
     let chosen = wish.best(&values, latest, affordable);
     if let Some((site, shape, offer)) = chosen.map(|chosen| choices[chosen]) {
+        let factor = sites.charges.reserved_unit_price.unwrap_or(1.0);
         asked.externality = offer.price;
         asked.best = Some(Advertised {
             site,
             slot: Slot {
-                unit_price: sites.charges.reserved_unit_price.unwrap_or(1.0),
+                unit_price: factor * application.unit_price(site),
                 fixed_price: offer.price.coins().0,
                 ..Slot::hole(offer.start, shape.nodes, offer.start + shape.duration)
             },

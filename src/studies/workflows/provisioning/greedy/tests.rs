@@ -197,10 +197,7 @@ fn reserved_hours_may_cost_more_than_those_of_best_effort() {
     let plan = dear(Wish::TradeOff { alpha: 1.0 }, 1.2);
     assert!((plan.value.cost - 10.8).abs() < 1e-9);
     assert_eq!(plan.value.makespan, HOUR * 8);
-    assert_eq!(
-        (plan.unit_price, plan.charges[0]),
-        (1.2, NodeSeconds(17_280))
-    );
+    assert_eq!((plan.unit_price, plan.charges[0]), (1.2, 17_280.0));
     let of = |service_units| {
         let plan = dear(Wish::Budget { service_units }, 2.0);
         (plan.value.cost, plan.value.makespan)

@@ -10,7 +10,7 @@ use bookahead_core::workload::workflows::{
     VolumeShape,
 };
 use bookahead_lab::keys::declaration::{
-    Given, flag, integer, integer_within, named, one_of, real, text, texts,
+    Given, flag, integer, integer_within, named, one_of, real, reals, text, texts,
 };
 use bookahead_lab::keys::reservations::{REQUESTS, RawRequests};
 use bookahead_lab::{section, tables};
@@ -35,6 +35,16 @@ section! {
         utilisation_percent: Given<f64> = real().above(0.0).below(100.0)
             .note(": the load that the own jobs of the first site are brought to (default: the trace as it is)")
             .decides("AMB-15, AMB-19"),
+        /// How fast the sites are for tasks of workflows.
+        speeds: Given<Vec<f64>> = reals().from(0.01).to(100.0)
+            .words("numbers from 0.01 to 100 by site, repeated where there are more sites: a task of a workflow runs and is booked for 1/speed of its time there, rounded up to seconds; the site's own jobs stay as they are; empty: 1 everywhere")
+            .default_is("[]")
+            .decides("AMB-49"),
+        /// What a processor-hour of best effort costs at the sites.
+        prices: Given<Vec<f64>> = reals().from(0.0).to(1000.0)
+            .words("numbers from 0 to 1000 by site, repeated where there are more sites: service units for a processor-hour of best effort there, which c of slots is a multiple of; empty: the speed of each site")
+            .default_is("[]")
+            .decides("AMB-49"),
     }
     tables {
         /// The sites behind the first.
@@ -197,7 +207,7 @@ section! {
             .decides("AMB-14"),
         /// c: what a node-hour of an advertised slot costs.
         slot_unit_price: Given<f64> = real().from(0.0).to(1e6)
-            .note(" service units: c of an advertised slot, for a node and an hour")
+            .note(" service units: c of an advertised slot, for a node and an hour; at sites with a price that many times as much")
             .default_is("1.0"),
         /// f: what an advertised slot costs whatever is used of it.
         slot_fixed_price: Given<f64> = real().from(0.0).to(1e9)

@@ -259,7 +259,10 @@ impl<'a> Made<'a> {
         let sizes: Vec<Nodes> = about.sites.iter().map(|site| site.workload.nodes).collect();
         let key = format!("{}|{sizes:?}", application_key(self.spec, about));
         self.shared.applications.get(key, || {
-            Application::of(&workflow.workflow, &sizes, &about.application.network)
+            let workflow = workflow.workflow.at_speeds(&about.speeds);
+            let workflow = workflow.map_err(undrawable)?;
+            Application::of(&workflow, &sizes, &about.application.network)
+                .map(|application| application.priced(&about.prices))
                 .map_err(|error| InputError::Workflow(error.to_string()))
         })
     }
@@ -397,7 +400,7 @@ pub(super) fn application_key(spec: &SimulationSpec, about: &ProvisionedSettings
     format!(
         "{}|{instance}|{}",
         spec.seed,
-        canonical_text(&about.application)
+        canonical_text(&(&about.application, &about.speeds, &about.prices))
     )
 }
 
@@ -432,7 +435,7 @@ pub(super) fn absolute(
             }
         }
         Some(RelativeWish::Budget { factor }) => Wish::Budget {
-            service_units: factor * application.least_work().0 as f64 / 3_600.0,
+            service_units: factor * application.least_cost() / 3_600.0,
         },
     }
 }

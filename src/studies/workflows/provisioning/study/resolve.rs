@@ -24,6 +24,10 @@ use bookahead_reservations::replanning::study::reserved_unit_price;
 use bookahead_reservations::slots::study::keys::RawSlots;
 use bookahead_reservations::slots::study::slot_study;
 
+mod unlike;
+
+use self::unlike::unlike;
+
 /// The most sites.
 const MOST_SITES: u32 = 64;
 
@@ -48,6 +52,7 @@ pub(super) fn resolve(
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
     let users_percent = users_percent(&own.workflow, problems);
+    let unlike = unlike(&own.sites, sites.as_ref().map_or(0, Vec::len), problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
@@ -56,8 +61,11 @@ pub(super) fn resolve(
     several_fit(own, &settings, number, problems)?;
     weights_fit(own, settings.search, problems)?;
     queues_fit(own, &settings, problems)?;
+    let (speeds, prices) = unlike?;
     let about = ProvisionedSettings {
         sites: sites?,
+        speeds,
+        prices,
         application: application?,
         relative_wish: relative,
         users_percent: users_percent?,

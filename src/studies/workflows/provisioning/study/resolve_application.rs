@@ -211,6 +211,13 @@ pub(super) fn jobs_fit(
             "each job is submitted when its trace says",
             "leave it out; `provisioning.submissions` says how many jobs reserve",
         )
+    } else if !(about.speeds.is_empty() && about.prices.is_empty()) {
+        (
+            "sites.speeds",
+            source.place(),
+            "jobs that reserve run as long as the log of their own site says, also at other sites",
+            "leave out `sites.speeds` and `sites.prices`, or choose another `workflow.source`",
+        )
     } else if !whole.is_some_and(|whole| whole.exact_estimates) {
         (
             "workload.exact_estimates",

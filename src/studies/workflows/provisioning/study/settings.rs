@@ -41,6 +41,14 @@ pub struct ProvisioningStudy {
 pub struct ProvisionedSettings {
     /// The sites in order; the first one's workload is the simulation's own.
     pub sites: Vec<SiteSettings>,
+    /// How fast each site is for tasks of workflows, which run for 1/speed of their time there
+    /// (Singh 2008, §3); empty: 1 everywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speeds: Vec<f64>,
+    /// What a processor-hour of best effort costs at each site, in service units; empty: 1
+    /// everywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<f64>,
     /// The application.
     pub application: ApplicationSettings,
     /// A wish that is a multiple of what the application needs, in the place of the settings' own.

@@ -208,8 +208,47 @@ fn a_relative_wish_is_a_multiple_of_the_longest_path_or_of_the_work() {
     let after = application.longest_path() * 2;
     assert_eq!(deadline, Wish::Deadline { after });
     let (application, budget) = wish("budget_factor = 1.5");
-    let service_units = 1.5 * application.least_work().0 as f64 / 3_600.0;
+    let service_units = 1.5 * application.least_cost() / 3_600.0;
     assert_eq!(budget, Wish::Budget { service_units });
+}
+
+/// The workflow is one, its tasks run for half as long at the second site, and whatever is made of
+/// it is made anew. Deadlines and budgets are multiples of the fastest and of the cheapest site.
+#[test]
+fn speeds_and_prices_of_sites_make_another_application_and_leave_the_sites_alone() {
+    let prepared = prepared();
+    let made = |keys: &str, wish: &str| {
+        let search = "[provisioning]\nsearch = \"moga\"\n";
+        let text = format!("[sites]\n{keys}\n[[sites.more]]\n{search}{wish}\n");
+        simulation(&prepared, &specs(&text)[0])
+    };
+    let alike = made("", "").inputs;
+    let unlike = made("speeds = [1, 2]", "").inputs;
+    let same_price = made("speeds = [1, 2]\nprices = [1]", "").inputs;
+    for inputs in [&unlike, &same_price] {
+        assert!(Arc::ptr_eq(&inputs.background, &alike.background));
+        let tasks = inputs.application.tasks().iter();
+        for (task, plain) in tasks.zip(alike.application.tasks()) {
+            let seconds = plain.runtimes[0].0;
+            let halved = Seconds(((seconds + 1) / 2).max(1));
+            assert_eq!(task.runtimes, [plain.runtimes[0], halved]);
+        }
+        assert_ne!(inputs.searched, alike.searched);
+        assert_ne!(inputs.best_effort, alike.best_effort);
+    }
+    assert_ne!(unlike.searched, same_price.searched);
+    assert_eq!(unlike.application.unit_price(1), 2.0);
+    assert_eq!(same_price.application.unit_price(1), 1.0);
+    let deadline = made("speeds = [2, 1]", "deadline_factor = 2");
+    let after = deadline.inputs.application.longest_path() * 2;
+    assert_eq!(deadline.settings.wish, Wish::Deadline { after });
+    assert!(after <= alike.application.longest_path() + Seconds(24));
+    let budget = made("speeds = [2, 1]\nprices = [1]", "budget_factor = 2");
+    let Wish::Budget { service_units } = budget.settings.wish else {
+        panic!("a budget");
+    };
+    let ratio = 3_600.0 * service_units / alike.application.least_cost();
+    assert!((1.0..1.02).contains(&ratio), "{ratio}");
 }
 
 #[test]
@@ -229,8 +268,8 @@ fn another_mean_width_or_load_keeps_structure_run_times_and_instants() {
     assert_eq!(shape(&wide), shape(&narrow));
     assert_eq!(wide.background.instants, narrow.background.instants);
     assert_ne!(
-        wide.application.least_work(),
-        narrow.application.least_work()
+        wide.application.least_cost(),
+        narrow.application.least_cost()
     );
     let instances = specs("instances = \"one-a-replication\"\n");
     let (first, second) = (

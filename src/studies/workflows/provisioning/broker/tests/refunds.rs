@@ -270,7 +270,7 @@ fn what_is_paid_back_is_budget_again() {
         placements: vec![placed],
         externalities: vec![NodeSeconds(0)],
         unit_price: 1.0,
-        charges: vec![NodeSeconds(6 * 3_600)],
+        charges: vec![6.0 * 3_600.0],
         value: PlanValue {
             cost: 6.0,
             makespan: HOUR * 3,

@@ -3,6 +3,7 @@
 
 mod queues;
 mod refusals;
+mod site_speeds;
 
 use crate::provisioning::study::{ProvisionedSettings, ProvisioningStudy};
 use crate::provisioning::{Commitment, Provider, ProvisioningSettings, Wish};
