@@ -1,5 +1,5 @@
-//! Tendering, reverse and double auctions (2012 thesis, §2.1.2, §3.5): the customer, the competition
-//! of providers, or both make the price that a posted quote otherwise has.
+//! Tendering, reverse and double auctions (2012 thesis, §2.1.2, §3.5): the customer, the
+//! competition of providers, or both make the price that a posted quote otherwise has.
 //!
 //! A provider loses by a contract whose price is below what it asks at least, with its own PoF q, a
 //! penalty of r fees, a safety factor S and a cost of c a node-hour:

@@ -162,8 +162,8 @@ fn the_highest_bids_get_the_room_and_all_pay_the_same() {
 }
 
 /// One cluster, and four jobs of 1,300 s that are submitted in the instant of a clearing and may
-/// start until 1,900. One starts at once. The next one is planned behind it in the same clearing, and
-/// starts at 1,900. For the others there is never room, and no clearing after 1,800.
+/// start until 1,900. One starts at once. The next one is planned behind it in the same clearing,
+/// and starts at 1,900. For the others there is never room, and no clearing after 1,800.
 #[test]
 fn a_clearing_sells_a_plan_as_far_as_it_goes_and_takes_the_jobs_of_its_own_instant() {
     let jobs: Vec<Job> = (0..4)
