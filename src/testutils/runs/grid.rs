@@ -177,7 +177,6 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
             .map(|cluster| FreeCpus {
                 cluster: ClusterId(cluster),
                 start: request.earliest,
-                duration: request.duration,
                 free: Nodes(64 + id),
             })
             .collect(),

@@ -8,7 +8,6 @@ CREATE TABLE co_free_cpus (
     request INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
     start INTEGER NOT NULL,
-    duration INTEGER NOT NULL,
     free INTEGER NOT NULL,
     PRIMARY KEY (simulation, request, cluster, start),
     FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)

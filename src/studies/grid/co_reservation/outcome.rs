@@ -249,9 +249,7 @@ pub struct FreeCpus {
     pub cluster: ClusterId,
     /// The candidate start.
     pub start: Seconds,
-    /// How long parts of the request would hold CPUs from then on.
-    pub duration: Seconds,
-    /// CPUs that are free all this time.
+    /// CPUs that are free from then on for the duration of the request.
     pub free: Nodes,
 }
 

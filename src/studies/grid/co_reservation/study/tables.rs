@@ -339,7 +339,6 @@ fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result
             Some(i64::from(outcome.request.id.0)),
             Some(i64::from(it.cluster.0)),
             Some(after(it.start)),
-            Some(it.duration.0),
             Some(i64::from(it.free.0)),
         ]
     });

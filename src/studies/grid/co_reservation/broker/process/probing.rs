@@ -95,7 +95,6 @@ impl Process {
             let free = free.map(|(&start, &free)| FreeCpus {
                 cluster: from,
                 start,
-                duration: plan.duration,
                 free,
             });
             self.outcome.free_cpus.extend(free);

@@ -147,7 +147,6 @@ CREATE TABLE co_free_cpus (
     request INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
     start INTEGER NOT NULL,
-    duration INTEGER NOT NULL,
     free INTEGER NOT NULL,
     PRIMARY KEY (simulation, request, cluster, start),
     FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
@@ -254,7 +253,7 @@ pub(super) const VIEWS: &[View] = &[
     (
         "v_co_free_cpus",
         "SELECT f.simulation, f.request, f.cluster, o.submit, o.submit + f.start AS start,
-            o.submit + f.start + f.duration AS \"end\", f.free
+            o.submit + f.start + o.duration AS \"end\", f.free
          FROM co_free_cpus f JOIN co_request o ON o.simulation = f.simulation AND o.request = f.request",
     ),
 ];
