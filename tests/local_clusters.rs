@@ -123,6 +123,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 },
                 degrees: false,
                 job_mix: false,
+                free_cpus: false,
                 precedence: Precedence::Fixed,
             };
             machine.settle(now);

@@ -115,6 +115,7 @@ fn pof(machine: &mut ReservationService, now: i64, order: &PartOrder) -> Option<
         filters: COUNTING,
         degrees: false,
         job_mix: false,
+        free_cpus: false,
         precedence: Precedence::Fixed,
     };
     let answer = machine.probe(Seconds(now), &probe);
@@ -200,6 +201,7 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
         filters: COUNTING,
         degrees: false,
         job_mix: false,
+        free_cpus: false,
         precedence: Precedence::Fixed,
     };
     let costs: Vec<f64> = cluster
@@ -694,6 +696,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             filters: COUNTING,
             degrees: false,
             job_mix: false,
+            free_cpus: false,
             precedence: Precedence::Fixed,
         };
         let offer = cluster.probe(Seconds(now), &probe).offered.first().copied();

@@ -193,6 +193,36 @@ fn the_page_about_sorting_in_stages_gives_its_row_again() {
     assert!(read(page).contains(&row), "{row}");
 }
 
+#[test]
+fn the_page_about_co_reservations_gives_the_free_cpus_of_one_request_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "co-reservation/free-cpus.toml");
+    let page = "measurements/co-reservations.md";
+    let store = folder.path().join("it.db");
+    let found = rows(&store, &queries(page)[3], |row| {
+        let columns = ["after", "first", "second", "third", "fourth"];
+        let row: Vec<i64> =
+            (columns.iter().map(|column| row.get(*column))).collect::<rusqlite::Result<_>>()?;
+        Ok(row)
+    });
+    assert_eq!(found.len(), 20);
+    let said = |number: i64| match number {
+        1_000.. => format!("{},{:03}", number / 1_000, number % 1_000),
+        _ => number.to_string(),
+    };
+    for (place, row) in found.iter().enumerate() {
+        let changes = place == 0 || found[place - 1][1..] != row[1..];
+        let cells: Vec<String> = row.iter().copied().map(said).collect();
+        let line = format!("| {} |\n", cells.join(" | "));
+        let is_last = place + 1 == found.len();
+        assert_eq!(read(page).contains(&line), changes || is_last, "{line}");
+    }
+}
+
 /// Measures of the point of a query whose first column is `at`, each with its mean, its difference
 /// and the half-width of that.
 fn differences(store: &Path, query: &str, column: &str, at: f64) -> Vec<(String, [f64; 3])> {

@@ -173,6 +173,45 @@ fn the_page_about_deadlines_and_budgets_gives_its_row_of_a_tight_budget_again() 
 }
 
 #[test]
+fn the_page_about_double_auctions_gives_its_rows_of_a_clearing_every_ten_minutes_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "market/ctc-double-auctions.toml",
+        &[(r#""tender", "reverse-first", "reverse-second", "#, "")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/double-auctions.md";
+    let store = folder.path().join("it.db");
+    let here = [("prices", "double"), ("policy", "heuristic-overbooking")];
+    let setting = Setting::of(&store, &queries(page)[0], 20, &here);
+    let of = |measure| setting.difference(measure, 2.093, 1);
+    let row = format!(
+        "| overbooking | double, every 10 minutes | {:.1} | {:.1} | {} | {} | {} | {} |",
+        setting.mean("market_agreed_price_percent"),
+        setting.mean("market_missed_clearing_percent"),
+        of("market_delegated_percent"),
+        of("market_provider_gain_percent"),
+        of("market_customer_gain_percent"),
+        of("market_jain_percent")
+    );
+    assert!(read(page).contains(&row), "{row}");
+    let setting = Setting::of(&store, &queries(page)[1], 20, &here[..1]);
+    let of = |measure| setting.difference(measure, 2.093, 1);
+    let row = format!(
+        "| double, every 10 minutes | yes | {} | {} | {} | {} |",
+        of("market_agreed_price_percent"),
+        of("market_delegated_percent"),
+        of("market_provider_gain_percent"),
+        of("market_customer_gain_percent")
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
 fn the_page_about_node_hours_for_node_hours_gives_its_row_of_a_small_credit_again() {
     if !has_traces() {
         return;

@@ -46,6 +46,11 @@ fn a_run_of_several_clusters_is_in_the_store_as_it_was_with_time_lines_of_the_fi
     assert_eq!(whole("SELECT count(*) FROM co_request"), 4 * 8);
     assert_eq!(whole("SELECT count(*) FROM co_part"), 4 * 8 * 2);
     assert_eq!(whole("SELECT count(*) FROM co_probe"), 4 * 8 * 3);
+    assert_eq!(whole("SELECT count(*) FROM co_free_cpus"), 4 * 8 * 3);
+    // Request 6 of the fixture has 64 + 6 CPUs free at its earliest start.
+    let free = "SELECT count(*) FROM v_co_free_cpus WHERE request = 6 AND free = 70
+        AND start = submit + 3600 AND \"end\" > start";
+    assert_eq!(whole(free), 4 * 3);
     assert_eq!(whole("SELECT count(*) FROM time_line"), 2 * 3 * 361);
     assert_eq!(
         whole(
@@ -119,6 +124,7 @@ fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replica
         ("co_request", 4 * 8),
         ("co_part", 4 * 8 * 2),
         ("co_probe", 2 * 8 * 3),
+        ("co_free_cpus", 2 * 8 * 3),
         ("time_line", 2 * 3 * 361),
         ("job_outcome", 0),
     ] {

@@ -11,8 +11,9 @@ use crate::co_reservation::{
     RiskChoice, RiskSettings, co_reservation_scene,
 };
 use crate::market::{
-    CheckpointStorage, DelegationRule, HomeRule, HomeSettings, LoadPricing, MarketInputs,
-    MarketRun, MarketSettings, MigrationSettings, Overflow, PricedSupply, market_scene,
+    AuctionRule, AuctionSettings, CheckpointStorage, DelegationRule, HomeRule, HomeSettings,
+    LoadPricing, MarketInputs, MarketRun, MarketSettings, MigrationSettings, Overflow,
+    PricedSupply, market_scene,
 };
 use bookahead_core::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJobs};
 use bookahead_core::failures::{FailureTrace, NodeEvent, Outage};
@@ -335,11 +336,19 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
             below: 0.5,
             horizon: Seconds(7_200),
         };
-        for (rule, migrates, overflow) in [
-            (DelegationRule::Reputation, false, None),
-            (DelegationRule::Reputation, true, None),
-            (DelegationRule::Cheapest, true, Some(list)),
-            (DelegationRule::Random, false, Some(Overflow::Ask)),
+        let double = AuctionSettings {
+            rule: AuctionRule::Double {
+                every: Seconds(1_800),
+            },
+            safety: 1.0,
+            node_hour_cost: 0.25,
+        };
+        for (rule, migrates, overflow, auction) in [
+            (DelegationRule::Reputation, false, None, None),
+            (DelegationRule::Reputation, true, None, None),
+            (DelegationRule::Cheapest, true, Some(list), None),
+            (DelegationRule::Random, false, Some(Overflow::Ask), None),
+            (DelegationRule::Cheapest, false, None, Some(double)),
         ] {
             let saving = CheckpointSettings {
                 interval: CheckpointInterval::Fixed(Seconds(300)),
@@ -387,7 +396,7 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                     supply: PricedSupply::Overbooked,
                     horizon: Seconds(7_200),
                 }),
-                auction: None,
+                auction,
                 cluster_failures: None,
                 speeds: Vec::new(),
                 prices: Vec::new(),

@@ -54,8 +54,8 @@ pub use machine::{
 };
 pub use network::Network;
 pub use outcome::{
-    AttemptFate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts,
-    TimeLine, TimeLineSample,
+    AttemptFate, CoAttempt, CoOutcome, CoVerdict, FreeCpus, MessageCounts, OfferBounds,
+    ProbeCounts, TimeLine, TimeLineSample,
 };
 pub use scene::co_reservation_scene;
 pub use search::{Search, SearchCounts, SearchRules, Step};

@@ -36,7 +36,7 @@
 //!
 //! With `load_pricing` prices follow the load of a provider: `market/load_price.rs`.
 //!
-//! With `auction` nobody posts a price: `market/auction.rs`.
+//! With `auction` nobody posts a price: `market/auction.rs`, `market/double.rs`.
 //!
 //! With `speeds` and `prices` clusters are unlike: a job holds nodes for 1/speed of its time, and
 //! costs price ÷ speed as much. Fees, values and penalties stay those of the job as it was
@@ -50,6 +50,7 @@ mod auction;
 mod barter;
 mod budget;
 mod cluster;
+mod double;
 mod home;
 mod load_price;
 mod machine;
@@ -71,6 +72,7 @@ pub use self::auction::{AuctionRule, AuctionSettings};
 use self::barter::Ledger;
 use self::budget::Accounts;
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
+use self::double::Book;
 use self::home::Community;
 pub use self::home::{HomeRule, HomeSettings, Overflow};
 pub use self::load_price::{LoadPricing, PricedSupply};
@@ -104,7 +106,7 @@ pub struct MarketInputs {
     pub ties: Stream,
     /// Draws the homes of jobs.
     pub homes: Stream,
-    /// Draws the prices that customers name in a tender.
+    /// Draws the prices that customers name in a tender or a double auction.
     pub bids: Stream,
 }
 
@@ -119,6 +121,7 @@ struct Broker {
     /// By home; empty where jobs have none.
     communities: Vec<Community>,
     list: JobList,
+    book: Book,
     ledger: Ledger,
     accounts: Accounts,
     /// What customers gained.
@@ -147,6 +150,7 @@ impl Broker {
             bids: inputs.bids.clone(),
             communities: vec![Community::default(); homes],
             list: JobList::default(),
+            book: Book::default(),
             ledger: Ledger::new(homes),
             accounts: Accounts::default(),
             customers: 0.0,
@@ -166,14 +170,21 @@ impl Broker {
         jobs: Vec<Job>,
         until: Seconds,
     ) {
+        let clearings = self.clearing_period();
         for job in jobs {
             self.work_off_list(channel, job.submit).await;
+            if let Some(every) = clearings {
+                self.clear_before(channel, job.submit).await;
+                self.wait_for_clearing(job, every);
+                continue;
+            }
             let stopwatch = self.stopwatch.clone();
             let begun = stopwatch.begin();
             self.offer(channel, job).await;
             stopwatch.end(Decision::Request, begun);
         }
         self.work_off_list(channel, until).await;
+        self.clear_before(channel, until).await;
         if self.settings.migration.is_some() {
             self.migrate_before(channel, until).await;
         } else {
@@ -183,8 +194,7 @@ impl Broker {
     }
 
     async fn offer(&mut self, channel: &ServiceChannel<MarketCluster>, job: Job) {
-        self.submitted += 1;
-        self.offered += job.fee().0 as f64;
+        self.note_submitted(&job);
         if self.settings.migration.is_some() {
             self.migrate_before(channel, job.submit + Seconds(1)).await;
         }
@@ -211,6 +221,11 @@ impl Broker {
         }
     }
 
+    fn note_submitted(&mut self, job: &Job) {
+        self.submitted += 1;
+        self.offered += job.fee().0 as f64;
+    }
+
     /// What these clusters offer for a job.
     async fn quotes(
         &mut self,
@@ -220,9 +235,14 @@ impl Broker {
     ) -> Vec<Offer> {
         let auction = self.settings.auction;
         let bid = auction.and_then(|auction| auction.bid(&mut self.bids));
-        let quote = BrokerQuestion::Quote(job.clone());
-        let answers = self.ask_all(channel, is_asked, &quote).await;
+        let question = BrokerQuestion::Quote(job.clone());
+        let answers = self.ask_all(channel, is_asked, &question).await;
         self.learn();
+        self.offers(job, bid, &answers)
+    }
+
+    /// What clusters offer that gave these answers, when the customer bids so much of the fee.
+    fn offers(&self, job: &Job, bid: Option<f64>, answers: &[(usize, MarketAnswer)]) -> Vec<Offer> {
         let offer = |(number, answer): &(usize, MarketAnswer)| {
             let quote = answer.quote.as_ref()?;
             self.providers[*number].offer(*number, job, quote, (&self.settings, bid))

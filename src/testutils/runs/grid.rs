@@ -12,8 +12,8 @@ use bookahead_grid::co_reservation::local::{
 use bookahead_grid::co_reservation::study::CoReservationSimulation;
 use bookahead_grid::co_reservation::{
     AttemptFate, ClusterWorkload, CoAttempt, CoOutcome, CoReservationInputs, CoReservationRun,
-    CoReservationSettings, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, RequestClass,
-    TimeLine, TimeLineSample,
+    CoReservationSettings, CoVerdict, FreeCpus, MessageCounts, OfferBounds, ProbeCounts,
+    RequestClass, TimeLine, TimeLineSample,
 };
 use bookahead_lab::study::SimulationResult;
 
@@ -171,6 +171,13 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
                 },
                 backlog_now: Seconds(3_600 * i64::from(1 + cluster)),
                 backlog_earliest: Seconds(5_400 * i64::from(1 + cluster)),
+            })
+            .collect(),
+        free_cpus: (0..clusters)
+            .map(|cluster| FreeCpus {
+                cluster: ClusterId(cluster),
+                start: request.earliest,
+                free: Nodes(64 + id),
             })
             .collect(),
         waiting_before: 4,

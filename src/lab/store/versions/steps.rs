@@ -1,6 +1,19 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// What clusters had free at the candidate starts of a request.
+pub(super) const TO_21: &str = "
+CREATE TABLE co_free_cpus (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    free INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, cluster, start),
+    FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
+) STRICT, WITHOUT ROWID;
+";
+
 /// When the twin jobs of reservations started.
 pub(super) const TO_20: &str = "
 CREATE TABLE twin_job (

@@ -41,6 +41,9 @@ pub struct CoOutcome {
     pub bounds: Option<OfferBounds>,
     /// One a cluster, in order; empty where nothing was probed.
     pub probes: Vec<ProbeCounts>,
+    /// What the probed clusters had free at each candidate start, in the order of (cluster, start);
+    /// empty unless that was to be recorded.
+    pub free_cpus: Vec<FreeCpus>,
     /// Jobs waiting at the submission of the request on the clusters that it got (`warte_vor`,
     /// Q23).
     pub waiting_before: u32,
@@ -236,6 +239,18 @@ pub struct ProbeCounts {
     pub backlog_now: Seconds,
     /// Backlog time for the first candidate start.
     pub backlog_earliest: Seconds,
+}
+
+/// What a cluster had free at one candidate start of a request, when it was probed (Meltzer 2005,
+/// Figure 22).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeCpus {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The candidate start.
+    pub start: Seconds,
+    /// CPUs that are free from then on for the duration of the request.
+    pub free: Nodes,
 }
 
 /// How the CPUs of one cluster were used over time.

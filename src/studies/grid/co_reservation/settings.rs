@@ -112,6 +112,10 @@ pub struct SearchSettings {
     /// How much longer a request lasts that has several parts, as a share of its duration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub split_overhead: f64,
+    /// Whether it is recorded how many CPUs each cluster has free over the window of each request
+    /// (Meltzer 2005, Figure 22).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub record_free_cpus: bool,
 }
 
 impl SearchSettings {
@@ -171,6 +175,7 @@ impl Default for SearchSettings {
             patience: Patience::default(),
             unsplit: false,
             split_overhead: 0.0,
+            record_free_cpus: false,
         }
     }
 }

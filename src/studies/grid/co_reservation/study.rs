@@ -275,6 +275,9 @@ impl Study for CoReservationStudy {
                     settings.renegotiate = false;
                     settings.second_thoughts = None;
                 }
+                if !row.probes {
+                    search.record_free_cpus = false;
+                }
                 if requests.parts == 1 {
                     search.unsplit = false;
                 }

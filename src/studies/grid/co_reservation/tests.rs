@@ -2,6 +2,7 @@
 //! any.
 
 mod barrier;
+mod free_cpus;
 mod information;
 mod interleaving;
 mod partition;

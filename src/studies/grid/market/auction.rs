@@ -1,5 +1,5 @@
-//! Tendering and reverse auctions (2012 thesis, §2.1.2, §3.5): the customer, or the competition of
-//! providers, makes the price that a posted quote otherwise has.
+//! Tendering, reverse and double auctions (2012 thesis, §2.1.2, §3.5): the customer, the
+//! competition of providers, or both make the price that a posted quote otherwise has.
 //!
 //! A provider loses by a contract whose price is below what it asks at least, with its own PoF q, a
 //! penalty of r fees, a safety factor S and a cost of c a node-hour:
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Broker, DelegationRule, Offer, choose};
 use bookahead_core::random::Stream;
+use bookahead_core::units::Seconds;
 
 /// How a price is made where none is posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,12 @@ pub enum AuctionRule {
     /// The same, and it gets what the second lowest asked (Vickrey), or the list price where nobody
     /// else asked no more than that.
     ReverseSecond,
+    /// Customers bid as in a tender, providers ask, and all that trade in a clearing do so at one
+    /// price: `market/double.rs`.
+    Double {
+        /// The time from one clearing to the next.
+        every: Seconds,
+    },
 }
 
 /// What determines an auction.
@@ -56,19 +63,21 @@ impl AuctionSettings {
         risk + self.node_hour_cost * fee
     }
 
-    /// The price at which a provider takes part, if it does. `bid` is what the customer names of
-    /// the fee, where it does.
+    /// The price at which a provider takes part, if it does; in a double auction what it asks.
+    /// `bid` is what the customer names of the fee, where it does.
     pub(super) fn price(&self, pof: f64, fee: f64, penalty: f64, bid: Option<f64>) -> Option<f64> {
         let ask = self.ask(pof, fee, penalty);
-        match bid {
-            Some(share) => (share * fee > ask).then_some(share * fee),
-            None => (ask <= fee).then_some(ask),
+        match (self.rule, bid) {
+            (AuctionRule::Double { .. }, Some(share)) => (ask <= share * fee).then_some(ask),
+            (_, Some(share)) => (share * fee > ask).then_some(share * fee),
+            (_, None) => (ask <= fee).then_some(ask),
         }
     }
 
     /// What the customer names for the next job; `None` where providers name prices.
     pub(super) fn bid(&self, bids: &mut Stream) -> Option<f64> {
-        (self.rule == AuctionRule::Tender).then(|| bids.random_range(0.5..1.5))
+        let names_price = matches!(self.rule, AuctionRule::Tender | AuctionRule::Double { .. });
+        names_price.then(|| bids.random_range(0.5..1.5))
     }
 
     /// Who gets the job, and at what price.

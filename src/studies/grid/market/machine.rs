@@ -107,12 +107,15 @@ impl Machine for Market {
         let busy = providers.filter(|provider| !provider.is_idle);
         let of_clusters = busy.filter_map(|provider| provider.next_event);
         let of_list = self.broker().and_then(Broker::next_list_event);
-        of_clusters.chain(of_list).min()
+        let of_book = self.broker().and_then(|it| it.book.next_clearing());
+        of_clusters.chain(of_list).chain(of_book).min()
     }
 
     fn is_idle(&self) -> bool {
         let all_idle = |broker: &Broker| {
-            broker.list.is_empty() && broker.providers.iter().all(|it| it.is_idle)
+            broker.list.is_empty()
+                && broker.book.is_empty()
+                && broker.providers.iter().all(|it| it.is_idle)
         };
         self.broker().is_some_and(all_idle)
     }

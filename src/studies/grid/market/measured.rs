@@ -18,6 +18,7 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     broker.learn();
     let home = broker.home_measures();
     let prices = broker.price_measures();
+    let clearings = broker.clearing_measures();
     let (agreed, listed) = broker.agreed();
     let Broker {
         settings,
@@ -133,6 +134,7 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     measured.extend(&metrics.late.measures());
     measured.extend(&home);
     measured.extend(&prices);
+    measured.extend(&clearings);
     if settings.auction.is_some() {
         percent(&mut measured, "market_agreed_price_percent", agreed, listed);
     }

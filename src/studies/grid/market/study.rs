@@ -39,7 +39,7 @@ pub use self::tables::MarketRows as Rows;
 /// Names the stream that decides between equal quotes.
 const TIES: &str = "market/ties";
 
-/// Names the stream that draws what customers name in a tender.
+/// Names the stream that draws what customers name in a tender or a double auction.
 const BIDS: &str = "market/bids";
 
 /// Names the stream that draws the homes of jobs.

@@ -12,6 +12,7 @@ use super::*;
 mod auctions;
 mod barter;
 mod budget;
+mod double;
 mod home;
 mod moving;
 mod outages;

@@ -160,6 +160,7 @@ impl Process {
                 ),
                 bounds: None,
                 probes: Vec::new(),
+                free_cpus: Vec::new(),
                 waiting_before: 0,
                 waiting_after: 0,
                 class: rules.class(&request),

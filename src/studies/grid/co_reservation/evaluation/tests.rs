@@ -66,6 +66,7 @@ fn outcome(request: CoRequest, verdict: CoVerdict, start: Option<i64>) -> CoOutc
         worst_case: 0.0,
         bounds: None,
         probes: Vec::new(),
+        free_cpus: Vec::new(),
         waiting_before: 0,
         waiting_after: 0,
         class: RequestClass::Fixed,

@@ -68,6 +68,7 @@ impl LocalService for Partition {
         };
         let of_jobs = Probe {
             parts: Vec::new(),
+            free_cpus: false,
             ..probe.clone()
         };
         let told = self.jobs.probe(now, &of_jobs);

@@ -32,6 +32,8 @@ pub struct Probe {
     pub degrees: bool,
     /// Whether it says which jobs ran lately.
     pub job_mix: bool,
+    /// Whether it says how many CPUs are free at each start.
+    pub free_cpus: bool,
     /// What the parts may take from others.
     pub precedence: Precedence,
 }
@@ -81,6 +83,9 @@ pub struct ProbeAnswer {
     /// The share of large jobs in what ran lately, in `[0, 1]` (Meltzer 2005, §7.2); 0 where it was
     /// not asked for.
     pub large_share: f64,
+    /// What the widest part could hold from each start on, for the duration; empty where it was not
+    /// asked for. What parts may take from others is not free, and neither quota nor backlog count.
+    pub free_cpus: Vec<Nodes>,
 }
 
 /// The results of filtering the TR candidates of one request at one cluster (Meltzer 2005, §6.1).

@@ -197,6 +197,10 @@ section! {
         /// Whether refusals are remembered.
         memoise: Option<bool> = flag("false")
             .note(": a refused candidate is not tried again for its request"),
+        /// Whether free CPUs are recorded.
+        record_free_cpus: Option<bool> = flag("false")
+            .note(": for algorithms that probe, the store gets the CPUs that each cluster has free at each candidate start of each request (`v_co_free_cpus`)")
+            .decides("Meltzer 2005 §6.5.3"),
         /// A5's tolerance of later starts.
         start_tolerance_seconds: Given<u32> = integer(0)
             .note(": how much later than the best a5 keeps a part")

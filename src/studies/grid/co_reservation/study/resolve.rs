@@ -262,6 +262,7 @@ fn search(
         patience: patience?,
         unsplit: !tables.requests.split().is_on(),
         split_overhead: split_overhead?,
+        record_free_cpus: raw.record_free_cpus().is_on(),
     })
 }
 

@@ -25,6 +25,7 @@ pub(super) const TABLES: Definition = Definition {
     sql: SQL,
     results: &[
         "time_line",
+        "co_free_cpus",
         "co_probe",
         "co_attempt",
         "co_task_order",
@@ -70,6 +71,7 @@ impl Rows for CoReservationRows {
             outcome.attempts = Vec::new();
             if replication > 0 {
                 outcome.probes = Vec::new();
+                outcome.free_cpus = Vec::new();
             }
         }
     }
@@ -330,7 +332,18 @@ fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result
             probe.backlog_earliest.0
         ])?;
     }
-    Ok(outcome.probes.len() as u64)
+    let after = |time: Seconds| (time - outcome.request.submit).0;
+    let free = outcome.free_cpus.iter().map(|it| {
+        [
+            Some(writer.simulation()),
+            Some(i64::from(outcome.request.id.0)),
+            Some(i64::from(it.cluster.0)),
+            Some(after(it.start)),
+            Some(i64::from(it.free.0)),
+        ]
+    });
+    let rows = writer.write_many("co_free_cpus", free)?;
+    Ok(rows + outcome.probes.len() as u64)
 }
 
 /// Writes how the CPUs of each cluster were used over time; returns the rows.

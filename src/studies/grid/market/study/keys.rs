@@ -31,9 +31,14 @@ section! {
         /// Whom the broker delegates a job to.
         rule: Option<DelegationRule> = named::<DelegationRule>(),
         /// How the price of a job is made.
-        mechanism: Given<String> = one_of(|| vec!["posted", "tender", "reverse-first", "reverse-second"])
-            .note(": providers post it, the customer names it, or the lowest of sealed asks wins, at its own or at the second lowest price")
+        mechanism: Given<String> = one_of(|| vec!["posted", "tender", "reverse-first", "reverse-second", "double"])
+            .note(": providers post it, the customer names it, the lowest of sealed asks wins, at its own or at the second lowest price, or bids and asks that meet in a clearing trade at one price")
             .default_is("posted")
+            .decides("Birkenheuer 2012 §2.1.2"),
+        /// How often the market is cleared.
+        clearing_minutes: Given<i64> = integer_within(1, 100_000)
+            .note(" minutes, for mechanism = \"double\": a job takes part until its latest start")
+            .default_is("10")
             .decides("Birkenheuer 2012 §2.1.2"),
         /// By what providers multiply their expected penalty in what they ask of a tender or an
         /// auction.

@@ -38,6 +38,7 @@ pub const MEASURES: &[Measure] = &[
     measure("market_owed_percent", "%", "Node-hours that are owed at the end (% of the exchanged ones)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
     measure("market_price_percent", "%", "Prices of delegated jobs (% of the same prices at the usual load)", 1, Topic::Money).of_kind(QuantityKind::Mean),
     measure("market_agreed_price_percent", "%", "Prices that a tender or an auction made (% of list prices)", 1, Topic::Money).of_kind(QuantityKind::Mean),
+    measure("market_missed_clearing_percent", "%", "Jobs whose latest start came before a clearing of the market (%)", 2, Topic::Jobs),
     measure("market_virtual_supply_percent", "%", "Node-time that was sold beyond the slots that were planned (% of these)", 1, Topic::Money).of_kind(QuantityKind::Mean),
     measure("market_moves", "", "Interrupted jobs that went on at another cluster", 0, Topic::Jobs),
     measure("market_transfer_hours", "h", "How long they were on their way (h)", 3, Topic::Detail),

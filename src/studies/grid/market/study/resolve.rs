@@ -119,10 +119,23 @@ pub(super) fn auction(
 ) -> Option<Option<AuctionSettings>> {
     let safety = raw.ask_safety().or_default(problems);
     let node_hour_cost = raw.node_hour_cost().or_default(problems);
-    let rule = match raw.mechanism().name(problems)? {
+    let minutes = raw.clearing_minutes().or_default(problems);
+    let mechanism = raw.mechanism().name(problems)?;
+    if mechanism != "double" && raw.clearing_minutes.is_some() {
+        let message = format!(
+            "`market.mechanism = \"{mechanism}\"` clears nothing: leave this key out, or set the \
+             mechanism to \"double\""
+        );
+        raw.clearing_minutes().refuse(&message, problems);
+        return None;
+    }
+    let rule = match mechanism {
         "tender" => AuctionRule::Tender,
         "reverse-first" => AuctionRule::ReverseFirst,
         "reverse-second" => AuctionRule::ReverseSecond,
+        "double" => AuctionRule::Double {
+            every: Seconds(minutes? * 60),
+        },
         _ => return Some(None),
     };
     let others = [
@@ -283,6 +296,36 @@ mod tests {
         for key in ["market.home", "market.price_slope"] {
             assert!(refused.contains(key), "{refused}");
         }
+    }
+
+    #[test]
+    fn only_a_double_auction_clears_every_so_many_minutes() {
+        let double = |more: &str| resolved(&format!("[market]\nmechanism = \"double\"\n{more}"));
+        let every = |minutes: i64| {
+            Some(AuctionSettings {
+                rule: AuctionRule::Double {
+                    every: Seconds(60 * minutes),
+                },
+                safety: 1.0,
+                node_hour_cost: 0.0,
+            })
+        };
+        assert_eq!(double("").unwrap().auction, every(10));
+        let hourly = double("clearing_minutes = 60\n").unwrap();
+        assert_eq!(hourly.auction, every(60));
+        let unread = double("clearing_minutes = 60\nrule = \"random\"\ndiscount = 0.1\n");
+        assert_eq!(unread.unwrap(), hourly);
+        for mechanism in ["posted", "tender", "reverse-first"] {
+            let text = format!("[market]\nmechanism = \"{mechanism}\"\nclearing_minutes = 60\n");
+            let refused = resolved(&text).unwrap_err();
+            for said in ["market.clearing_minutes", mechanism, "leave this key out"] {
+                assert!(refused.contains(said), "{refused}");
+            }
+        }
+        let refused = double("clearing_minutes = 0\n").unwrap_err();
+        assert!(refused.contains("market.clearing_minutes"), "{refused}");
+        let refused = double("home = \"user\"\n").unwrap_err();
+        assert!(refused.contains("market.home"), "{refused}");
     }
 
     #[test]

@@ -95,6 +95,9 @@ fn what_an_auction_pays_cancels_and_no_provider_expects_a_loss() {
         AuctionRule::Tender,
         AuctionRule::ReverseFirst,
         AuctionRule::ReverseSecond,
+        AuctionRule::Double {
+            every: Seconds(1_200),
+        },
     ] {
         let settings = held(rule);
         let run = run(&settings, 3);
@@ -115,7 +118,7 @@ fn what_an_auction_pays_cancels_and_no_provider_expects_a_loss() {
                 let expected = (1.0 - it.pof) * it.price - it.pof * settings.penalty * it.fee;
                 assert!(expected > -1e-6 * it.fee, "{rule:?}: {it:?}");
             }
-            if rule != AuctionRule::Tender {
+            if matches!(rule, AuctionRule::ReverseFirst | AuctionRule::ReverseSecond) {
                 assert!(it.price <= it.fee, "{rule:?}: {it:?}");
             }
         }

@@ -118,6 +118,7 @@ impl Plan {
             filters: rules.search.algorithm.filters(),
             degrees: rules.search.sort_by == SortBy::ReservationDegree,
             job_mix: request.preference.mix_weight > 0.0,
+            free_cpus: rules.search.record_free_cpus && self.purpose == Purpose::First,
             precedence: class.precedence(),
         }
     }

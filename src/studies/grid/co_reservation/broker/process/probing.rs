@@ -6,7 +6,7 @@ use super::plan::{self, Plan, Purpose};
 use super::{Effect, Process, Rules, Searching, Stage, Wait};
 use crate::co_reservation::local::{ClusterId, OfferedPart, ProbeAnswer};
 use crate::co_reservation::messages::Instruction;
-use crate::co_reservation::{Algorithm, ProbeCounts, Search};
+use crate::co_reservation::{Algorithm, FreeCpus, ProbeCounts, Search};
 use bookahead_core::units::Seconds;
 
 impl Process {
@@ -91,6 +91,13 @@ impl Process {
                 backlog_now: answer.backlog_now,
                 backlog_earliest: answer.backlog_earliest,
             });
+            let free = plan.starts.iter().zip(&answer.free_cpus);
+            let free = free.map(|(&start, &free)| FreeCpus {
+                cluster: from,
+                start,
+                free,
+            });
+            self.outcome.free_cpus.extend(free);
         }
         let candidates = answer.offered.iter();
         // Clusters that have not answered yet will hardly offer much more.
@@ -120,6 +127,7 @@ impl Process {
         // In the order of clusters, whichever answered first: the draw alone decides the order of
         // candidates.
         self.outcome.probes.sort_by_key(|probe| probe.cluster);
+        (self.outcome.free_cpus).sort_by_key(|it| (it.cluster, it.start));
         let mut candidates = offered;
         candidates.sort_by_key(|candidate| candidate.cluster);
         let request = &self.outcome.request;

@@ -30,6 +30,14 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let mut backlog_earliest = None;
         let mut counts = FilterCounts::default();
         let mut offered = Vec::with_capacity(probe.starts.len() * probe.parts.len());
+        let asked = if probe.free_cpus {
+            &probe.starts[..]
+        } else {
+            &[]
+        };
+        let free_cpus = asked.iter();
+        let free_cpus = free_cpus.map(|&start| self.free_over(start, start + probe.duration));
+        let free_cpus = free_cpus.collect();
         for &start in &probe.starts {
             let end = start + probe.duration;
             let backlog_time = backlog.before(start);
@@ -103,7 +111,25 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             } else {
                 0.0
             },
+            free_cpus,
         }
+    }
+
+    /// How many CPUs a part could hold over this window, with at most the cluster's PoF: none while
+    /// the cluster is down, or where the start is past.
+    fn free_over(&mut self, start: Seconds, end: Seconds) -> Nodes {
+        let (mut free, mut taken) = (0, self.nodes().0 + 1);
+        while self.is_up && taken - free > 1 {
+            let half = free + (taken - free) / 2;
+            let quote = self.machine.quote_window(Nodes(half), start, end);
+            let most = self.pof_max;
+            if quote.is_some_and(|quote| most.is_none_or(|most| quote.is_within(most))) {
+                free = half;
+            } else {
+                taken = half;
+            }
+        }
+        Nodes(free)
     }
 
     /// CPUs of the widest part that has them at `start`, where no part is put at risk: what is free

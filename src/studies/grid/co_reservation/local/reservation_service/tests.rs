@@ -81,6 +81,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         filters,
         degrees: true,
         job_mix: false,
+        free_cpus: false,
         precedence: Precedence::Fixed,
     }
 }

@@ -1,5 +1,6 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
+mod free_cpus;
 mod local;
 mod refusals;
 

@@ -86,6 +86,16 @@ pub(super) const EXPORTS: &[ExportKind] = &[
             backlog_now, backlog_earliest",
     },
     ExportKind {
+        name: "co-free-cpus",
+        about: "One row for each candidate start at a cluster that a co-reservation probed",
+        of_outcomes: false,
+        source: ExportSource::SimulationsBy(
+            "v_co_free_cpus",
+            "simulation, request, cluster, start",
+        ),
+        columns: "simulation, request, cluster, submit, start, end, free",
+    },
+    ExportKind {
         name: "time-lines",
         about: "One row for each cluster and hour",
         of_outcomes: false,

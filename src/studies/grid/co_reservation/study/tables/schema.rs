@@ -142,6 +142,16 @@ CREATE TABLE co_probe (
     FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE co_free_cpus (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    free INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, cluster, start),
+    FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE time_line (
     simulation INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
@@ -239,6 +249,12 @@ pub(super) const VIEWS: &[View] = &[
             CAST(b.counting + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0) AS filtering_degree,
             b.backlog_now, b.backlog_earliest
          FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request",
+    ),
+    (
+        "v_co_free_cpus",
+        "SELECT f.simulation, f.request, f.cluster, o.submit, o.submit + f.start AS start,
+            o.submit + f.start + o.duration AS \"end\", f.free
+         FROM co_free_cpus f JOIN co_request o ON o.simulation = f.simulation AND o.request = f.request",
     ),
 ];
 
