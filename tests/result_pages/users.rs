@@ -161,7 +161,9 @@ fn hpc2n_gives_what_merged_users_are_worth_again() {
         },
     );
     for name in ["heuristic", "comprehensive"] {
-        let of = found.iter().filter(|(strategy, _)| strategy.starts_with(name));
+        let of = found
+            .iter()
+            .filter(|(strategy, _)| strategy.starts_with(name));
         let [one, two, four, all] = of.map(|(_, row)| *row).collect::<Vec<_>>()[..] else {
             panic!("four distances");
         };

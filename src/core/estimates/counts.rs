@@ -5,9 +5,7 @@ use rand::seq::SliceRandom as _;
 
 use super::classes::{Attributes, Ranking};
 use super::ratio::ratio_bin;
-use super::{
-    Binning, ClassFamily, EstimateError, EstimateSettings, Overrun, RATIO_BINS, UserHistory,
-};
+use super::{Binning, EstimateError, EstimateSettings, Overrun, RATIO_BINS, UserHistory};
 use crate::kernel::Agenda;
 use crate::random::stream;
 use crate::units::Seconds;
@@ -261,7 +259,7 @@ fn last_ratios(jobs: &[Job]) -> (Vec<Option<u8>>, UserHistory) {
 mod tests {
     use rand::RngExt as _;
 
-    use super::super::{EstimateModel, LearningJobs};
+    use super::super::{ClassFamily, EstimateModel, LearningJobs};
     use super::*;
     use crate::estimates::testutils::job;
 
