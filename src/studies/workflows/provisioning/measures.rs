@@ -90,8 +90,8 @@ pub fn value_of(
 /// The share, in `[0, 1]`, of the area between the least that an application can cost and take, and
 /// a reference point of twice the cost of best effort and its makespan, that the front dominates.
 /// Nothing costs less than the work of all tasks at their cheapest sites, nor takes less than the
-/// longest path of tasks at their fastest. `None` where best effort takes no longer than that, or is
-/// not known.
+/// longest path of tasks at their fastest. `None` where best effort takes no longer than that, or
+/// is not known.
 #[must_use]
 pub fn front_hypervolume(application: &Application, outcome: &ProvisioningOutcome) -> Option<f64> {
     let best_effort = best_effort_value(outcome)?;

@@ -26,8 +26,6 @@ use bookahead_reservations::slots::study::slot_study;
 
 mod unlike;
 
-use self::unlike::unlike;
-
 /// The most sites.
 const MOST_SITES: u32 = 64;
 
@@ -52,7 +50,7 @@ pub(super) fn resolve(
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
     let users_percent = users_percent(&own.workflow, problems);
-    let unlike = unlike(&own.sites, sites.as_ref().map_or(0, Vec::len), problems);
+    let unlike = unlike::unlike(&own.sites, sites.as_ref().map_or(0, Vec::len), problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
