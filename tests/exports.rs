@@ -21,6 +21,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         "slots",
         "virtual-reservations",
         "co-reservation-failures",
+        "co-reservation-free-cpus",
         "kinds-of-requests",
         "provisioning-advertised",
         "provisioning-sites",

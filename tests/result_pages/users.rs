@@ -145,21 +145,17 @@ fn hpc2n_gives_what_merged_users_are_worth_again() {
     );
     run(folder.path(), &part);
     let page = read("measurements/merged-classes.md");
-    let query = fs::read_to_string(project().join("configs/merging/paired.sql"));
-    let found = rows(
-        &folder.path().join("it.db"),
-        &query.expect("a query"),
-        |row| {
-            let numbers: [f64; 5] = [
-                row.get("gain")?,
-                row.get("percent")?,
-                row.get("variance")?,
-                row.get("failed_without")?,
-                row.get("failed")?,
-            ];
-            Ok((row.get::<_, String>("strategy")?, numbers))
-        },
-    );
+    let query = &queries("measurements/merged-classes.md")[0];
+    let found = rows(&folder.path().join("it.db"), query, |row| {
+        let numbers: [f64; 5] = [
+            row.get("gain")?,
+            row.get("percent")?,
+            row.get("variance")?,
+            row.get("failed_without")?,
+            row.get("failed")?,
+        ];
+        Ok((row.get::<_, String>("strategy")?, numbers))
+    });
     for name in ["heuristic", "comprehensive"] {
         let of = found
             .iter()
