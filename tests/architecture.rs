@@ -570,7 +570,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("studies/workflows", &["provisioning"]),
     ("studies", &[]),
     ("papers", &["findings", "reproduction"]),
-    ("operators", &["foreign", "advice", "weak_nodes"]),
+    ("operators", &["foreign", "advice", "weak_nodes", "proposals"]),
     ("", &["cli"]),
 ];
 

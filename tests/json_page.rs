@@ -318,6 +318,8 @@ fn what_is_said_of_inputs_and_schedules_is_what_the_page_says() {
         "trace failures f.csv --weak --factor 0.5 --probability 0.5",
     );
     hold("bookahead trace failures --weak --json", &[weak]);
+    let proposed = json(path, "trace failures f.csv --propose --nodes 2 --hours 24");
+    hold("bookahead trace failures --propose --json", &[proposed]);
 
     call(path, "workflow generate cyber-shake w.json");
     hold(

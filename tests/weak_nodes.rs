@@ -87,3 +87,58 @@ fn a_factor_and_a_probability_that_mean_nothing_are_refused_with_what_to_do() {
     let refused = output(program(folder.path(), &alone));
     assert!(text(&refused.stderr).contains("--weak"), "needs --weak");
 }
+
+/// What is proposed for a job of 256 nodes for two days on system 20, of which five fees are paid
+/// back: the measures in their order, and the first one's chance.
+#[test]
+fn a_dear_job_on_many_nodes_is_proposed_what_pays_on_a_real_system() {
+    if std::env::var_os("BOOKAHEAD_FAILURES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_FAILURES names");
+        return;
+    }
+    let folder = folder();
+    let proposed = |more: &[&str]| {
+        let mut arguments = vec!["trace", "failures", TABLE, "--propose", "--json"];
+        arguments.extend(more);
+        output(program(folder.path(), &arguments))
+    };
+    let job = ["--nodes", "256", "--hours", "48", "--penalty-ratio", "5"];
+    let one = proposed(&[&["--systems", "20"], &job[..]].concat());
+    assert!(one.status.success(), "{}", text(&one.stderr));
+    let found: Value = serde_json::from_slice(&one.stdout).expect("JSON");
+    let proposals = found["proposals"].as_array().expect("a list");
+    let number = |at: usize, field: &str| proposals[at][field].as_f64().expect("a number");
+    // Nothing: e^(-48 λ), with the rates of 256 mean nodes.
+    let rate = found["rates"]["any_nodes"].as_f64().expect("a number");
+    let per_year = rate / 256.0 * 365.25 * 24.0;
+    assert!((per_year - 1.29).abs() < 0.005, "{per_year}");
+    let nothing = (0..proposals.len()).find(|at| proposals[*at]["measure"] == "nothing");
+    let nothing = nothing.expect("nothing is one of them");
+    assert!((number(nothing, "success") - (-48.0 * rate).exp()).abs() < 1e-12);
+    // Writing for a few minutes costs little and keeps most of the work.
+    assert_eq!(proposals[0]["measure"], "checkpoints");
+    assert!(number(0, "success") > 0.99);
+    for at in 1..proposals.len() {
+        assert!(number(at - 1, "profit") >= number(at, "profit"));
+    }
+    for (arguments, says) in [
+        (
+            &["--systems", "18,20"][..],
+            "choose one, as in --systems 18",
+        ),
+        (&["--systems", "2"], "has 49 nodes"),
+        (
+            &["--systems", "20", "--deadline-hours", "40"],
+            "give it 48 or more",
+        ),
+        (&["--systems", "20", "--fee=-1"], "--fee -1"),
+    ] {
+        let refused = proposed(&[arguments, &job[..]].concat());
+        assert!(!refused.status.success());
+        let said = text(&refused.stderr)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(said.contains(says), "{said}");
+    }
+}

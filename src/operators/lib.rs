@@ -1,6 +1,6 @@
 //! What operators bring and want to know: logs of other programs, read into traces ([`foreign`]),
-//! advice about a machine from its own log ([`advice`]), and which of its nodes are weak
-//! ([`weak_nodes`]).
+//! advice about a machine from its own log ([`advice`]), which of its nodes are weak
+//! ([`weak_nodes`]), and what to do for a job against their failures ([`proposals`]).
 //!
 //! ```
 //! use std::path::Path;
@@ -22,4 +22,5 @@
 
 pub mod advice;
 pub mod foreign;
+pub mod proposals;
 pub mod weak_nodes;

@@ -2,7 +2,7 @@
 //! (Birkenheuer 2012, §1.2.1, the consultant service).
 
 use bookahead_core::failures::{
-    FailureError, FailureLog, FailureTrace, NodeRates, Outage, learn_node_rates,
+    FailureError, FailureLog, FailureRecord, FailureTrace, NodeRates, Outage, learn_node_rates,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use serde::Serialize;
@@ -86,22 +86,15 @@ pub fn weak_nodes(log: &FailureLog, rule: WeakNodeRule) -> Result<WeakNodes, Fai
         .records
         .chunk_by(|one, other| one.system == other.system)
     {
-        let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        let Some(system) = records.first().map(|record| record.system) else {
             continue;
         };
-        let nodes = Nodes(log.nodes.get(&first.system).copied().unwrap_or_default());
-        let observed = Seconds(last.start - first.start);
-        if observed == Seconds::ZERO || nodes == Nodes(0) {
+        let nodes = Nodes(log.nodes.get(&system).copied().unwrap_or_default());
+        let Some(rates) = rates_of(records, nodes, rule.prior_failures)? else {
             continue;
-        }
+        };
         found.nodes += u64::from(nodes.0);
-        let outages = records.iter().map(|record| Outage {
-            node: NodeIndex(record.node),
-            start: Seconds(record.start - first.start),
-            end: Seconds(record.repaired.unwrap_or(record.start) - first.start),
-        });
-        let seen = FailureTrace::from_outages(outages)?;
-        let mut weak = weak_of(first.system, &seen, nodes, observed, rule);
+        let mut weak = weak_of(system, &rates, rule);
         weak.sort_by(|one, other| other.per_year.total_cmp(&one.per_year));
         found.weak.append(&mut weak);
     }
@@ -109,13 +102,52 @@ pub fn weak_nodes(log: &FailureLog, rule: WeakNodeRule) -> Result<WeakNodes, Fai
     Ok(found)
 }
 
-fn weak_of(
+/// How often the nodes of one system fail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemRates {
+    /// λ₀: of a mean node, per hour.
+    pub common: f64,
+    /// By node: its failures.
+    pub failures: Vec<u32>,
+    /// By node: what is believed of it, per hour of up-time.
+    pub learned: Vec<f64>,
+}
+
+/// What the failures of a log say of the nodes of one system, as [`weak_nodes`] has it; `None`
+/// where they all begin at one instant, or are of no node.
+///
+/// # Errors
+///
+/// When a failure ends before it begins.
+pub fn system_rates(
+    log: &FailureLog,
     system: u32,
-    seen: &FailureTrace,
+    prior_failures: f64,
+) -> Result<Option<SystemRates>, FailureError> {
+    let records = log.records.iter().filter(|record| record.system == system);
+    let records: Vec<FailureRecord> = records.cloned().collect();
+    let nodes = Nodes(log.nodes.get(&system).copied().unwrap_or_default());
+    rates_of(&records, nodes, prior_failures)
+}
+
+fn rates_of(
+    records: &[FailureRecord],
     nodes: Nodes,
-    observed: Seconds,
-    rule: WeakNodeRule,
-) -> Vec<WeakNode> {
+    prior_failures: f64,
+) -> Result<Option<SystemRates>, FailureError> {
+    let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        return Ok(None);
+    };
+    let observed = Seconds(last.start - first.start);
+    if observed == Seconds::ZERO || nodes == Nodes(0) {
+        return Ok(None);
+    }
+    let outages = records.iter().map(|record| Outage {
+        node: NodeIndex(record.node),
+        start: Seconds(record.start - first.start),
+        end: Seconds(record.repaired.unwrap_or(record.start) - first.start),
+    });
+    let seen = FailureTrace::from_outages(outages)?;
     let mut failures = vec![0_u32; nodes.0 as usize];
     for event in seen.events.iter().filter(|event| !event.up) {
         if let Some(count) = failures.get_mut(event.node.0 as usize) {
@@ -130,18 +162,28 @@ fn weak_of(
     };
     // The last failure begins at the end of what is observed, and counts.
     let until = observed + Seconds(1);
-    let learned = learn_node_rates(seen, nodes, until, common_rates, rule.prior_failures);
-    let weak = (0_u32..).zip(failures).zip(learned.iter());
-    let weak = weak.filter_map(|((node, failures), rates)| {
+    let learned = learn_node_rates(&seen, nodes, until, common_rates, prior_failures);
+    Ok(Some(SystemRates {
+        common,
+        failures,
+        learned: (learned.iter())
+            .map(|rates| rates.failure_rate_per_hour)
+            .collect(),
+    }))
+}
+
+fn weak_of(system: u32, rates: &SystemRates, rule: WeakNodeRule) -> Vec<WeakNode> {
+    let nodes = (0_u32..).zip(&rates.failures).zip(&rates.learned);
+    let weak = nodes.filter_map(|((node, &failures), &rate)| {
         let shape = rule.prior_failures + f64::from(failures);
-        let hours = shape / rates.failure_rate_per_hour;
-        let probability = gamma_ur(shape, rule.factor * common * hours);
+        let hours = shape / rate;
+        let probability = gamma_ur(shape, rule.factor * rates.common * hours);
         (probability >= rule.probability).then_some(WeakNode {
             system,
             node,
             failures,
-            per_year: rates.failure_rate_per_hour * YEAR_HOURS,
-            system_per_year: common * YEAR_HOURS,
+            per_year: rate * YEAR_HOURS,
+            system_per_year: rates.common * YEAR_HOURS,
             probability,
         })
     });
@@ -151,8 +193,6 @@ fn weak_of(
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-
-    use bookahead_core::failures::FailureRecord;
 
     use super::*;
 

@@ -1,5 +1,6 @@
 //! `bookahead trace failures`: an analysis of a table of failures.
 
+mod propose;
 mod weak;
 
 use std::fmt::Write as _;
@@ -22,6 +23,7 @@ Examples:
   bookahead trace failures
   bookahead trace failures --systems 3,4,5,6,18,19,20
   bookahead trace failures --weak --systems 20
+  bookahead trace failures --propose --systems 20 --nodes 64 --hours 24 --penalty-ratio 4
   bookahead trace failures LA-UR-05-7318-failure-data-1996-2005.csv.gz --json";
 
 #[derive(Args, Debug)]
@@ -34,7 +36,7 @@ pub(super) struct FailuresArguments {
     #[arg(long, value_name = "SYSTEM,…", value_delimiter = ',')]
     systems: Vec<u32>,
     /// List the nodes that fail more often than the others of their system, and nothing else
-    #[arg(long)]
+    #[arg(long, conflicts_with = "propose")]
     weak: bool,
     /// How many times the rate of its system a weak node must exceed
     #[arg(long, value_name = "TIMES", default_value_t = 2.0, requires = "weak")]
@@ -42,6 +44,8 @@ pub(super) struct FailuresArguments {
     /// With which probability at least a weak node must exceed it
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, requires = "weak")]
     probability: f64,
+    #[command(flatten)]
+    propose: propose::ProposeArguments,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -75,6 +79,9 @@ pub(super) fn failures(
     }
     if arguments.weak {
         return weak::list(&log, arguments);
+    }
+    if arguments.propose.propose {
+        return propose::list(&log, &arguments.propose, arguments.json);
     }
     let found = analyse(&log);
     let mut answer = Answer::default();
