@@ -570,7 +570,10 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("studies/workflows", &["provisioning"]),
     ("studies", &[]),
     ("papers", &["findings", "reproduction"]),
-    ("operators", &["foreign", "advice", "weak_nodes", "proposals"]),
+    (
+        "operators",
+        &["foreign", "advice", "weak_nodes", "proposals"],
+    ),
     ("", &["cli"]),
 ];
 
