@@ -86,8 +86,8 @@ pub struct Proposal {
     pub profit: f64,
 }
 
-/// The steps of time in which losses are counted.
-const STEPS: usize = 2_000;
+/// The fewest and the most steps of time in which losses are counted.
+const STEPS: (usize, usize) = (2_000, 8_000);
 
 /// The most parts that checkpoints divide a job into.
 const MOST_STRETCHES: f64 = 1e6;
@@ -99,8 +99,9 @@ const MOST_STRETCHES: f64 = 1e6;
 /// parts, τ being Daly's interval, and needs `x + C · (k − 1)`; a failure takes what was done of
 /// the part and R for reading. A migrated job loses all that it did, and the transfer. Both succeed
 /// if what is lost leaves them in time, and other nodes are taken to be free at once. That
-/// probability is reckoned in steps of a 2,000th of the time to spare, each loss rounded up, so it
-/// is rather too small. Checkpoints that do not fit before the deadline are left out. Node-hours of
+/// probability is reckoned in 2,000 to 8,000 steps of the time to spare, each loss rounded up, so
+/// it is rather too small. What does not fit before the deadline is left out, and so are
+/// checkpoints where a step would be more than a fifth of a part. Node-hours of
 /// runs that fail are not counted.
 #[must_use]
 pub fn proposals(job: PromisedJob, rates: JobFailureRates, times: MeasureTimes) -> Vec<Proposal> {
@@ -146,7 +147,7 @@ pub fn proposals(job: PromisedJob, rates: JobFailureRates, times: MeasureTimes) 
 
 /// The probability that stretches of work, each so long and so often, lose at most `spare` hours,
 /// where each is begun anew after a failure and behind a reading of `again` hours; `None` where
-/// there is no time to spare.
+/// there is no time to spare, or too much of it to be reckoned.
 fn in_time(rate: f64, stretches: &[(f64, u32)], again: f64, spare: f64) -> Option<f64> {
     if spare < 0.0 {
         return None;
@@ -158,11 +159,19 @@ fn in_time(rate: f64, stretches: &[(f64, u32)], again: f64, spare: f64) -> Optio
     if spare == 0.0 {
         return Some(undisturbed);
     }
-    let step = spare / STEPS as f64;
-    let mut lost = vec![0.0; STEPS + 1];
+    let run = stretches.iter().filter(|(_, number)| *number > 0);
+    let shortest = run
+        .map(|(stretch, _)| *stretch)
+        .fold(f64::INFINITY, f64::min);
+    let steps = (libm::ceil(10.0 * spare / shortest) as usize).clamp(STEPS.0, STEPS.1);
+    let step = spare / steps as f64;
+    if step > shortest / 5.0 {
+        return None;
+    }
+    let mut lost = vec![0.0; steps + 1];
     lost[0] = 1.0;
     for &(stretch, number) in stretches.iter().filter(|(_, number)| *number > 0) {
-        let one = losses_of_a_stretch(rate, stretch, again, step);
+        let one = losses_of_a_stretch(rate, stretch, again, (step, steps));
         lost = together(&lost, &power(&one, number));
     }
     Some(lost.iter().sum::<f64>().clamp(undisturbed, 1.0))
@@ -170,11 +179,16 @@ fn in_time(rate: f64, stretches: &[(f64, u32)], again: f64, spare: f64) -> Optio
 
 /// By what a stretch loses, in steps: its probability. What is lost beyond the last step is left
 /// out.
-fn losses_of_a_stretch(rate: f64, stretch: f64, again: f64, step: f64) -> Vec<f64> {
+fn losses_of_a_stretch(
+    rate: f64,
+    stretch: f64,
+    again: f64,
+    (step, most): (f64, usize),
+) -> Vec<f64> {
     // Fails after at most `length`, by the steps that it takes to fail, rounded up.
     let failing = |length: f64| -> Vec<f64> {
         let by = |end: f64| 1.0 - libm::exp(-rate * end.min(length));
-        (0..=STEPS)
+        (0..=most)
             .map(|steps| match steps {
                 0 => 0.0,
                 _ => by(steps as f64 * step) - by((steps as f64 - 1.0) * step),
@@ -182,11 +196,11 @@ fn losses_of_a_stretch(rate: f64, stretch: f64, again: f64, step: f64) -> Vec<f6
             .collect()
     };
     let again_steps = libm::ceil(again / step) as usize;
-    let mut losses = vec![0.0; STEPS + 1];
+    let mut losses = vec![0.0; most + 1];
     // Behind a failure: the losses until the stretch is through, reading among them.
     let retried = failing(again + stretch);
-    let mut behind = vec![0.0; STEPS + 1];
-    for steps in 0..=STEPS {
+    let mut behind = vec![0.0; most + 1];
+    for steps in 0..=most {
         let mut probability = 0.0;
         if steps == again_steps {
             probability += libm::exp(-rate * (again + stretch));
@@ -198,7 +212,7 @@ fn losses_of_a_stretch(rate: f64, stretch: f64, again: f64, step: f64) -> Vec<f6
     }
     let first = failing(stretch);
     losses[0] = libm::exp(-rate * stretch);
-    for steps in 1..=STEPS {
+    for steps in 1..=most {
         for failed in 1..=steps {
             losses[steps] += first[failed] * behind[steps - failed];
         }
@@ -313,6 +327,9 @@ mod tests {
         assert!((slower - exact).abs() < 2e-2, "{slower} {exact}");
         assert!(slower < found);
         assert_eq!(in_time(rate, &[(10.0, 1)], 0.0, -0.1), None);
+        // Of 1,601 parts no step is a fifth any more.
+        assert!(in_time(rate, &[(1.0, 1)], 0.0, 1_600.0).is_some());
+        assert_eq!(in_time(rate, &[(1.0, 1)], 0.0, 1_601.0), None);
     }
 
     proptest! {

@@ -222,6 +222,7 @@ fn shown(found: &[Proposal]) -> Table {
         found.iter().map(row),
         "The most profitable first: the fee and the penalty with their probabilities, less what the extra node-hours earn \
          elsewhere. Nodes are taken to fail independently and at constant rates, and others to be free at once; nothing \
-         else breaks the promise.",
+         else breaks the promise. Checkpoints are left out where they do not fit before the deadline, or are too many \
+         to be reckoned with.",
     )
 }
