@@ -75,7 +75,10 @@ proptest! {
             prop_assert!(outcome.verdict.is_successful(), "{outcome:?}");
             prop_assert!(outcome.start.is_some_and(|start| start <= promise.start), "{outcome:?}");
         }
-        prop_assert_eq!(replay.metrics.double.rescued, 0);
+        // A run may be killed at the end of a window that was too short, and the other one goes on.
+        let mut promises = replay.outcomes.iter().filter_map(|outcome| outcome.promise);
+        let overbooks = promises.any(|promise| promise.overbooked);
+        prop_assert!(overbooks || replay.metrics.double.rescued == 0);
     }
 
     #[test]
