@@ -110,19 +110,17 @@ pub(super) fn list(
     }
     let mut learned = found.learned;
     learned.sort_by(f64::total_cmp);
+    let rates = JobFailureRates {
+        any_nodes: f64::from(job.nodes) * found.common,
+        reliable_nodes: learned[..job.nodes as usize].iter().sum(),
+    };
+    let times = times(arguments)?;
     let proposed = Proposed {
         system,
         job,
-        rates: JobFailureRates {
-            any_nodes: f64::from(job.nodes) * found.common,
-            reliable_nodes: learned[..job.nodes as usize].iter().sum(),
-        },
-        times: times(arguments)?,
-        proposals: Vec::new(),
-    };
-    let proposed = Proposed {
-        proposals: proposals(job, proposed.rates, proposed.times),
-        ..proposed
+        rates,
+        times,
+        proposals: proposals(job, rates, times),
     };
     let mut answer = Answer::default();
     if json {
