@@ -274,3 +274,65 @@ fn a_parquet_file_in_the_layout_of_pm100_is_read_and_a_damaged_one_refused() {
     let error = refusal(place.path(), &arguments);
     assert!(error.contains("jobs.parquet"), "{error}");
 }
+
+/// The mapping of the page below a heading.
+fn mapping_of_the_page(heading: &str) -> &'static str {
+    let page = include_str!("../docs/importing.md");
+    let section = page.split_once(heading).expect("the section").1;
+    let begun = section.split_once("```toml\n").expect("its mapping").1;
+    begun.split_once("```").expect("its end").0
+}
+
+#[test]
+fn a_log_of_events_is_read_with_the_mapping_of_the_page_and_simulated() {
+    let place = folder();
+    let mapping = mapping_of_the_page("### Logs of events");
+    fs::write(place.path().join("events.toml"), mapping).unwrap();
+    let first = mapping.replace(r#"estimate = "last" "#, r#"estimate = "first""#);
+    assert_ne!(first, mapping);
+    fs::write(place.path().join("first.toml"), first).unwrap();
+    let table = "event,id,at,value,nodes,who\n\
+                 SUBMIT,1,100,,,ada\nALLOC,1,160,3600,2,\nSUBMIT,2,200,,,eve\n\
+                 CHTIME,1,900,5400,,\nEXEC,1,4660,4500,,\nFREE,1,4661,,,\n";
+    fs::write(place.path().join("events.csv"), table).unwrap();
+    for (mapping, requested) in [("events.toml", 5_400), ("first.toml", 3_600)] {
+        let mut arguments = vec!["trace", "import", "events.csv", "--mapping", mapping];
+        arguments.extend(["--out", "events.swf"]);
+        let said = text(&run(place.path(), &arguments).stderr);
+        assert!(said.contains("no event says how long they ran"), "{said}");
+        let trace = ParsedTrace::read(&place.path().join("events.swf")).unwrap();
+        let job = &trace.records[0];
+        assert_eq!(
+            (job.wait, job.run, job.requested_time),
+            (60, 4_500, requested)
+        );
+        assert_eq!((trace.records.len(), job.allocated_processors), (1, 2));
+    }
+    let simulate = [
+        "simulate",
+        "events.swf",
+        "--policy",
+        "easy-backfilling",
+        "--json",
+    ];
+    let figures: serde_json::Value =
+        serde_json::from_slice(&run(place.path(), &simulate).stdout).unwrap();
+    assert_eq!(figures["started"], 1);
+    // A secret is not shown because its file was named as a mapping; a mistake in one is.
+    let wrong = mapping.replace(r#"EXEC = ["run"]"#, r#"EXEC = ["runtime"]"#);
+    fs::write(place.path().join("wrong.toml"), wrong).unwrap();
+    let arguments = [
+        "trace",
+        "import",
+        "events.csv",
+        "--mapping",
+        "wrong.toml",
+        "--out",
+        "x.swf",
+    ];
+    let error = refusal(place.path(), &arguments);
+    assert!(
+        error.contains("unknown variant `runtime`") && error.contains("status"),
+        "{error}"
+    );
+}

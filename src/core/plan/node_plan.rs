@@ -131,6 +131,20 @@ impl NodePlan {
         Some(reservation)
     }
 
+    /// Gives the open reservation of one job to another one, which has none; whoever held its nodes
+    /// holds them on. Returns its window.
+    pub fn hand_over(&mut self, from: JobId, to: JobId) -> Option<(Seconds, Seconds)> {
+        let is_held = self.held.contains(&from);
+        let reservation = self.remove(from)?;
+        let window = (reservation.start, reservation.end);
+        let job = to;
+        self.insert(Reservation { job, ..reservation });
+        if is_held {
+            self.hold(to);
+        }
+        Some(window)
+    }
+
     /// Forgets reservations that ended at or before `now`, those of no length only before it: the
     /// start of their job may be due now.
     pub fn forget_before(&mut self, now: Seconds) {

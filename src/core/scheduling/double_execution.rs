@@ -148,6 +148,13 @@ mod tests {
         assert!(rule.pays(one.pos(), one.doubled().pos(), 0.4));
     }
 
+    #[test]
+    fn a_second_run_with_less_time_counts_where_the_first_fails_by_its_nodes() {
+        // F₁ = 0.8, h₁ = 0.9829942 and F₂ = 0.5, h₂ the same: 0.7863954 + 0.4914971 · 0.0170058.
+        let (one, other) = (factors(16, 6, 0.8), factors(16, 6, 0.5));
+        assert!(close(one.beside(&other).pos(), 0.794_754, 1e-6));
+    }
+
     proptest! {
         #[test]
         fn two_runs_are_never_worse_than_one_and_never_surer_than_the_time(
@@ -159,6 +166,9 @@ mod tests {
                 prop_assert!((0.0..=1.0 + 1e-12).contains(&factor));
             }
             prop_assert!(both.pos() >= one.pos() - 1e-12 && both.pos() <= executable + 1e-12);
+            let beside = one.beside(&one);
+            prop_assert!((beside.pos() - both.pos()).abs() < 1e-12);
+            prop_assert!((beside.available - both.available).abs() < 1e-12);
             // F·h(1 − h) is the rise.
             let up = available * survives;
             prop_assert!((both.pos() - one.pos() - executable * up * (1.0 - up)).abs() < 1e-12);

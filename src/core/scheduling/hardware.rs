@@ -118,6 +118,26 @@ impl Hardware {
 }
 
 impl SuccessFactors {
+    /// The factors with a second run on disjoint nodes whose time is enough only where that of the
+    /// first is (Birkenheuer 2012, §2.2.4): with F the probabilities of that and h those that all
+    /// nodes of a run are up and stay up, `P = F₁h₁ + F₂h₂(1 − h₁)`. Availability becomes that of
+    /// either set, survival what is left of the product.
+    #[must_use]
+    pub fn beside(&self, second: &Self) -> Self {
+        let available = self.available + second.available * (1.0 - self.available);
+        let both = self.pos() + second.pos() * (1.0 - self.available * self.survives);
+        let rest = available * self.executable;
+        Self {
+            available,
+            survives: if rest > 0.0 {
+                (both / rest).min(1.0)
+            } else {
+                0.0
+            },
+            ..*self
+        }
+    }
+
     /// The factors of two runs on disjoint nodes in the same window (Birkenheuer 2012, §2.2.4).
     /// Only the nodes are independent: both runs need the same time, so `P = F · (1 − (1 − h)²)`
     /// with F the probability that the time is enough and h that one set of nodes is up and stays

@@ -67,6 +67,14 @@ findings! {
     NoSubmit, Dropped, "jobs without a submit time";
     /// A text that is no time.
     BadTime, Dropped, "rows with a time that cannot be read";
+    /// An event that the mapping does not name.
+    UnknownEvent, Dropped, "rows of events that the mapping does not name";
+    /// An event of no job.
+    NoJobOfEvent, Dropped, "events that do not say of which job they are";
+    /// No event of the run time.
+    NoRunEvent, Dropped, "jobs of which no event says how long they ran (interactive, or not ended)";
+    /// More events of the run time than one.
+    SeveralRunEvents, Dropped, "jobs of which several events say how long they ran, within one estimate";
     /// Ran, but nobody says how long.
     NoRunTime, Dropped, "jobs without an end and without a run time";
     /// A run time that depends on the platform.

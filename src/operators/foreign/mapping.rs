@@ -3,12 +3,14 @@
 //! The table itself may be CSV ([`read_delimited`](super::read_delimited)) or anything that gives
 //! rows of [`Cell`]s.
 
+mod events;
 mod fields;
 
 use std::path::Path;
 
 use serde::Deserialize;
 
+use self::events::{Events, Joiner};
 use self::fields::{CountField, DurationField, NameField, StatusField, TimeField};
 use super::collector::{Collector, ForeignJob, ImportSettings, ImportedTrace};
 use super::error::ImportError;
@@ -61,6 +63,9 @@ pub struct Mapping {
     #[serde(default)]
     pub notes: Vec<String>,
     fields: Fields,
+    /// Rows are events, of which several are one job.
+    #[serde(default)]
+    events: Option<Events>,
 }
 
 /// The fields of a job and where they come from.
@@ -81,6 +86,60 @@ struct Fields {
     queue: Option<NameField>,
     partition: Option<NameField>,
     status: Option<StatusField>,
+}
+
+/// A field of a job, in the order of [`Mapping::FIELDS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Field {
+    JobNumber,
+    Submit,
+    Start,
+    End,
+    Wait,
+    Run,
+    RequestedTime,
+    AllocatedProcessors,
+    RequestedProcessors,
+    User,
+    Group,
+    Queue,
+    Partition,
+    Status,
+}
+
+impl Fields {
+    /// The column of each field that has one, in the order of [`Mapping::FIELDS`].
+    fn columns(&self) -> [Option<&String>; Mapping::FIELDS.len()] {
+        fn name(field: &Option<NameField>) -> Option<&String> {
+            field.as_ref().map(|field| &field.column)
+        }
+        fn time(field: &Option<TimeField>) -> Option<&String> {
+            field.as_ref().map(|field| &field.column)
+        }
+        fn duration(field: &Option<DurationField>) -> Option<&String> {
+            field.as_ref()?.column.as_ref()
+        }
+        fn count(field: &Option<CountField>) -> Option<&String> {
+            field.as_ref()?.column.as_ref()
+        }
+        [
+            name(&self.job_number),
+            Some(&self.submit.column),
+            time(&self.start),
+            time(&self.end),
+            duration(&self.wait),
+            duration(&self.run),
+            duration(&self.requested_time),
+            count(&self.allocated_processors),
+            count(&self.requested_processors),
+            name(&self.user),
+            name(&self.group),
+            name(&self.queue),
+            name(&self.partition),
+            self.status.as_ref().map(|field| &field.column),
+        ]
+    }
 }
 
 impl Mapping {
@@ -143,31 +202,21 @@ impl Mapping {
         if sources.contains(&true) {
             return refuse("a duration or a number of processors has either a column or a value");
         }
+        if let Some(events) = &self.events {
+            let has_column = fields.columns().map(|column| column.is_some());
+            if let Err(what) = events.check(&has_column) {
+                return refuse(&what);
+            }
+        }
         Ok(())
     }
 
     /// Every column that is read, once each, in an order of its own.
     #[must_use]
     pub fn read_columns(&self) -> Vec<String> {
-        let fields = &self.fields;
-        let mut columns: Vec<&String> = Vec::new();
-        let names = [
-            &fields.job_number,
-            &fields.user,
-            &fields.group,
-            &fields.queue,
-            &fields.partition,
-        ];
-        columns.extend(names.into_iter().flatten().map(|field| &field.column));
-        let times = [&fields.start, &fields.end];
-        columns.extend(times.into_iter().flatten().map(|field| &field.column));
-        columns.push(&fields.submit.column);
-        let durations = [&fields.wait, &fields.run, &fields.requested_time];
-        columns.extend((durations.into_iter().flatten()).filter_map(|field| field.column.as_ref()));
-        let counts = [&fields.allocated_processors, &fields.requested_processors];
-        columns.extend((counts.into_iter().flatten()).filter_map(|field| field.column.as_ref()));
-        columns.extend(fields.status.iter().map(|field| &field.column));
-        let mut columns: Vec<String> = columns.into_iter().cloned().collect();
+        let columns = self.fields.columns().into_iter().flatten();
+        let of_events = self.events.iter().flat_map(Events::columns);
+        let mut columns: Vec<String> = columns.chain(of_events).cloned().collect();
         columns.sort();
         columns.dedup();
         columns
@@ -178,26 +227,15 @@ impl Mapping {
 pub struct MappingReader<'mapping> {
     fields: &'mapping Fields,
     places: Places,
+    joiner: Option<Joiner>,
     settings: ImportSettings,
     collector: Collector,
     times: &'mapping mut LocalTimes,
     path: &'mapping Path,
 }
 
-/// In which cell of a row each field stands.
-struct Places {
-    job_number: Option<usize>,
-    submit: Option<usize>,
-    start: Option<usize>,
-    end: Option<usize>,
-    wait: Option<usize>,
-    run: Option<usize>,
-    requested_time: Option<usize>,
-    allocated: Option<usize>,
-    requested: Option<usize>,
-    names: [Option<usize>; 4],
-    status: Option<usize>,
-}
+/// In which cell of a row each field stands, in the order of [`Mapping::FIELDS`].
+type Places = [Option<usize>; Mapping::FIELDS.len()];
 
 impl<'mapping> MappingReader<'mapping> {
     /// Rows will have these columns.
@@ -227,33 +265,15 @@ impl<'mapping> MappingReader<'mapping> {
                 found: is_known_table.then(|| found.collect()),
             });
         }
-        let fields = &mapping.fields;
-        let name =
-            |field: &Option<NameField>| field.as_ref().and_then(|field| place(&field.column));
-        let time =
-            |field: &Option<TimeField>| field.as_ref().and_then(|field| place(&field.column));
-        let duration =
-            |field: &Option<DurationField>| field.as_ref()?.column.as_ref().and_then(place);
-        let count = |field: &Option<CountField>| field.as_ref()?.column.as_ref().and_then(place);
-        let places = Places {
-            job_number: name(&fields.job_number),
-            submit: place(&fields.submit.column),
-            start: time(&fields.start),
-            end: time(&fields.end),
-            wait: duration(&fields.wait),
-            run: duration(&fields.run),
-            requested_time: duration(&fields.requested_time),
-            allocated: count(&fields.allocated_processors),
-            requested: count(&fields.requested_processors),
-            names: [
-                &fields.user,
-                &fields.group,
-                &fields.queue,
-                &fields.partition,
-            ]
-            .map(name),
-            status: (fields.status.as_ref()).and_then(|field| place(&field.column)),
-        };
+        let mut places = mapping
+            .fields
+            .columns()
+            .map(|column| column.and_then(place));
+        let joiner = (mapping.events.as_ref()).map(|events| Joiner::new(events, &places, place));
+        if joiner.is_some() {
+            // A job that was joined has a cell for each field.
+            places = std::array::from_fn(|field| places[field].and(Some(field)));
+        }
         settings.relative_times = mapping.relative_times;
         settings.counts_nodes = mapping.counts_nodes;
         settings.notes.push(match &mapping.source {
@@ -262,8 +282,9 @@ impl<'mapping> MappingReader<'mapping> {
         });
         settings.notes.extend(mapping.notes.iter().cloned());
         Ok(Self {
-            fields,
+            fields: &mapping.fields,
             places,
+            joiner,
             collector: Collector::within(settings.memory),
             settings,
             times,
@@ -277,6 +298,20 @@ impl<'mapping> MappingReader<'mapping> {
     /// [`ImportError::TooMany`].
     pub fn row(&mut self, cells: &[Cell<'_>], line: u64) -> Result<(), ImportError> {
         self.collector.rows += 1;
+        match &mut self.joiner {
+            Some(joiner) => {
+                joiner.take(cells, line, &mut self.collector);
+                (joiner.check(self.settings.memory)).map_err(|over| ImportError::TooMany {
+                    path: self.path.to_owned(),
+                    over,
+                })
+            }
+            None => self.whole_row(cells, line),
+        }
+    }
+
+    /// Takes all that the log says of a job.
+    fn whole_row(&mut self, cells: &[Cell<'_>], line: u64) -> Result<(), ImportError> {
         match self.job(cells, line) {
             Some(job) => self.collector.push(job, self.path),
             None => Ok(()),
@@ -292,8 +327,17 @@ impl<'mapping> MappingReader<'mapping> {
     /// The trace of all rows.
     ///
     /// # Errors
-    /// [`ImportError::NoJobs`].
+    /// [`ImportError::NoJobs`]; [`ImportError::TooMany`] where events were joined.
     pub fn finish(mut self) -> Result<ImportedTrace, ImportError> {
+        if let Some(joiner) = self.joiner.take() {
+            for joined in joiner.jobs() {
+                if let Some(finding) = joined.fault() {
+                    self.collector.count(finding, joined.line);
+                } else {
+                    self.whole_row(&joined.cells(), joined.line)?;
+                }
+            }
+        }
         if self.times.is_used() {
             self.settings.notes.push("times of the log are local times, read as the zone that was named (UTC unless the mapping or --zone said otherwise)".to_owned());
         }
@@ -301,7 +345,8 @@ impl<'mapping> MappingReader<'mapping> {
     }
 
     fn job(&mut self, cells: &[Cell<'_>], line: u64) -> Option<ForeignJob> {
-        let (fields, places) = (self.fields, &self.places);
+        let fields = self.fields;
+        let places = |field: Field| self.places[field as usize];
         let collector = &mut self.collector;
         let cell = |place: Option<usize>| {
             place
@@ -310,7 +355,7 @@ impl<'mapping> MappingReader<'mapping> {
                 .unwrap_or(Cell::Missing)
         };
         let status = match &fields.status {
-            Some(field) => match field.read(cell(places.status), line, collector) {
+            Some(field) => match field.read(cell(places(Field::Status)), line, collector) {
                 Some(status) => status,
                 None => {
                     collector.count(Finding::NotWanted, line);
@@ -319,7 +364,7 @@ impl<'mapping> MappingReader<'mapping> {
             },
             None => super::collector::UNKNOWN,
         };
-        let number = match places.job_number {
+        let number = match places(Field::JobNumber) {
             Some(place) => match fields::number_of(cell(Some(place))) {
                 Some(number) => Some(number),
                 None => {
@@ -341,29 +386,34 @@ impl<'mapping> MappingReader<'mapping> {
             // one that counts from 1970.
             Some(time.filter(|at| *at > 0 || is_relative))
         };
-        let Some(submit) = time(&fields.submit, places.submit, 0, collector)? else {
+        let Some(submit) = time(&fields.submit, places(Field::Submit), 0, collector)? else {
             collector.count(Finding::NoSubmit, line);
             return None;
         };
         let start = match &fields.start {
-            Some(field) => time(field, places.start, submit, collector)?,
+            Some(field) => time(field, places(Field::Start), submit, collector)?,
             None => None,
         };
         let end = match &fields.end {
-            Some(field) => time(field, places.end, start.unwrap_or(submit), collector)?,
+            Some(field) => time(
+                field,
+                places(Field::End),
+                start.unwrap_or(submit),
+                collector,
+            )?,
             None => None,
         };
         let duration =
             |field: &Option<DurationField>, place, up: bool, collector: &mut Collector| {
                 field.as_ref()?.read(cell(place), up, line, collector)
             };
-        let wait = duration(&fields.wait, places.wait, false, collector);
-        let run = duration(&fields.run, places.run, false, collector);
+        let wait = duration(&fields.wait, places(Field::Wait), false, collector);
+        let run = duration(&fields.run, places(Field::Run), false, collector);
         let start = start.or_else(|| Some(submit + wait?));
         let (wait, run) = collector.wait_and_run(submit, start, end, run, line)?;
         let limit = duration(
             &fields.requested_time,
-            places.requested_time,
+            places(Field::RequestedTime),
             true,
             collector,
         )
@@ -376,18 +426,24 @@ impl<'mapping> MappingReader<'mapping> {
                 .and_then(|field| field.read(cell(place), line, collector))
                 .unwrap_or(0)
         };
-        let allocated = count(&fields.allocated_processors, places.allocated);
-        let requested = count(&fields.requested_processors, places.requested);
+        let allocated = count(
+            &fields.allocated_processors,
+            places(Field::AllocatedProcessors),
+        );
+        let requested = count(
+            &fields.requested_processors,
+            places(Field::RequestedProcessors),
+        );
         if (allocated, requested) == (0, 0) {
             collector.count(Finding::NoProcessors, line);
             return None;
         }
         let mut names = [-1; 4];
-        for (number, ((kind, _), place)) in names
-            .iter_mut()
-            .zip(NameKind::ALL.into_iter().zip(places.names))
+        let named = [Field::User, Field::Group, Field::Queue, Field::Partition];
+        for (number, ((kind, _), field)) in
+            (names.iter_mut()).zip(NameKind::ALL.into_iter().zip(named))
         {
-            *number = fields::name_number(cell(place), kind, &mut collector.names);
+            *number = fields::name_number(cell(places(field)), kind, &mut collector.names);
         }
         let [user, group, queue, partition] = names;
         Some(ForeignJob {

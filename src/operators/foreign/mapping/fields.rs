@@ -259,7 +259,8 @@ pub(super) fn name_number(cell: Cell<'_>, kind: NameKind, names: &mut Names) -> 
     }
 }
 
-fn text_of(cell: Cell<'_>) -> std::borrow::Cow<'_, str> {
+/// A cell as text, without space around it.
+pub(super) fn text_of(cell: Cell<'_>) -> std::borrow::Cow<'_, str> {
     match cell {
         Cell::Missing => "".into(),
         Cell::Text(text) => String::from_utf8_lossy(text.trim_ascii()),

@@ -16,6 +16,8 @@
 //! and unplanned in its window, because it cannot wait for its own as other jobs can.
 
 mod completions;
+mod double_execution;
+mod entering;
 mod fixed;
 mod likely;
 mod placing;
@@ -25,7 +27,7 @@ mod windows;
 
 use std::sync::Arc;
 
-use bookahead_core::estimates::{CompletionDistribution, EstimateModel, RatioRange, RuntimeSteps};
+use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
@@ -35,7 +37,7 @@ use bookahead_core::scheduling::{
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
-use self::completions::{Completions, Expected, Question};
+use self::completions::Completions;
 use self::placing::Candidate;
 pub use self::settings::ComprehensiveSettings;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
@@ -59,6 +61,7 @@ pub struct Comprehensive {
 }
 
 /// A job's own runtime distribution, looked up once a submission.
+#[derive(Clone)]
 struct OwnRuntime {
     class: u16,
     ratios: RatioRange,
@@ -137,72 +140,6 @@ impl Comprehensive {
             ratios: Learned::range(&distribution),
             steps,
         })
-    }
-
-    /// Stores the completion-time distribution of a newly accepted job, for its successors.
-    fn remember_completion(
-        &mut self,
-        cluster: &mut Cluster,
-        job: &Job,
-        steps: RuntimeSteps,
-        slot: &Candidate,
-    ) {
-        let from = cluster.now().max(job.release);
-        let found;
-        let predecessors = if slot.overbooked {
-            &slot.predecessors
-        } else {
-            found = self.plan.predecessors(&slot.nodes, from, slot.start);
-            &found
-        };
-        let predecessors = if self.settings.condition_on_elapsed {
-            // What is known now would be another thing later.
-            let conditioned = self.distributions(cluster, predecessors);
-            conditioned.into_iter().map(Expected::from).collect()
-        } else {
-            self.completions.of(predecessors)
-        };
-        cluster.work.convolutions += 1;
-        let question = Question {
-            predecessors,
-            from,
-            start: slot.start,
-            end: slot.end,
-            steps,
-        };
-        self.completions.ask(job.id, question);
-    }
-
-    /// Nothing is counted on that this job leaves of its time: it ends at `end`.
-    fn expect_at(&mut self, job: JobId, end: Seconds) {
-        let certain = CompletionDistribution::certain(end, self.settings.time_step);
-        self.completions
-            .insert(job, Expected::from(Arc::new(certain)));
-    }
-
-    /// Enters a job into the plan.
-    fn enter(
-        &mut self,
-        cluster: &mut Cluster,
-        job: &Job,
-        own: Option<OwnRuntime>,
-        slot: Candidate,
-    ) {
-        match own {
-            Some(_) if self.learned.longer(job).is_some() => self.expect_at(job.id, slot.end),
-            Some(own) => self.remember_completion(cluster, job, own.steps, &slot),
-            None => {}
-        }
-        self.plan.insert(Reservation {
-            job: job.id,
-            nodes: slot.nodes,
-            start: slot.start,
-            end: slot.end,
-        });
-        if slot.overbooked && self.settings.hold_for_overbooked {
-            self.plan.hold(job.id);
-        }
-        cluster.plan(job.id, slot.start);
     }
 
     /// Starts planned jobs whose nodes have become free, in order of planned start (docs/model.md,
@@ -313,7 +250,7 @@ impl Policy for Comprehensive {
         if is_too_late || !nodes.is_subset_of(cluster.idle()) {
             if is_fixed {
                 self.start_elsewhere(cluster, reservation.clone());
-            } else {
+            } else if !self.goes_on_elsewhere(cluster, job) {
                 self.disable(cluster, job, nodes, Cause::FailedStart);
             }
         } else if self.releases_early && !is_fixed {
@@ -324,6 +261,7 @@ impl Policy for Comprehensive {
     }
 
     fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        let other = self.end_other_run(cluster, job);
         if !self.releases_early {
             self.retry_disabled(cluster, Occasion::NodesFreed);
             return;
@@ -331,12 +269,16 @@ impl Policy for Comprehensive {
         let freed = self.plan.remove(job);
         self.completions.remove(job);
         self.retry_disabled(cluster, Occasion::NodesFreed);
-        if let Some(reservation) = freed {
-            self.start_early(cluster, &reservation.nodes);
+        let freed = freed.map(|reservation| reservation.nodes);
+        for nodes in freed.into_iter().chain(other) {
+            self.start_early(cluster, &nodes);
         }
     }
 
     fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        if self.goes_on_elsewhere(cluster, job) {
+            return;
+        }
         let freed = self.plan.remove(job);
         self.completions.remove(job);
         self.retry_disabled(cluster, Occasion::NodesFreed);
@@ -357,6 +299,7 @@ impl Policy for Comprehensive {
 
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
         if let Some(job) = victim
+            && !self.goes_on_elsewhere(cluster, job)
             && let Some(nodes) = cluster.nodes_of(job).cloned()
         {
             if cluster.is_reservation(job) {
@@ -392,10 +335,12 @@ impl Policy for Comprehensive {
         self.displaced.remove(job);
         self.completions.remove(job);
         let freed = self.plan.remove(job);
+        let other = self.drop_copy(cluster, job);
         cluster.withdraw(job);
         self.retry_disabled(cluster, Occasion::NodesFreed);
-        if let Some(reservation) = freed {
-            self.start_early(cluster, &reservation.nodes);
+        let freed = freed.map(|reservation| reservation.nodes);
+        for nodes in freed.into_iter().chain(other) {
+            self.start_early(cluster, &nodes);
         }
     }
 

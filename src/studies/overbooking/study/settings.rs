@@ -202,7 +202,11 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
             early_start: default.early_start,
             ..without_counts(recovering)
         },
-        PlanKind::Mapped | PlanKind::Shortened => without_counts(recovering),
+        PlanKind::Mapped => PolicySpec {
+            double_execution: recovering.double_execution,
+            ..without_counts(recovering)
+        },
+        PlanKind::Shortened => without_counts(recovering),
         PlanKind::Counted => PolicySpec {
             early_start: default.early_start,
             ..recovering
@@ -346,7 +350,7 @@ fn calibration_read(
     }
 }
 
-/// Without what only a counted plan reads.
+/// Without what only a counted plan reads, and second runs, which one of nodes has, too.
 fn without_counts(policy: PolicySpec) -> PolicySpec {
     let default = PolicySpec::default();
     PolicySpec {

@@ -83,6 +83,13 @@ impl Completions {
         self.jobs.remove(&job);
     }
 
+    /// What was expected of one run is expected of another.
+    pub(super) fn rename(&mut self, from: JobId, to: JobId) {
+        if let Some(completion) = self.jobs.remove(&from) {
+            self.jobs.insert(to, completion);
+        }
+    }
+
     /// The job ends as this says.
     pub(super) fn insert(&mut self, job: JobId, completion: Expected) {
         self.jobs.insert(job, completion);

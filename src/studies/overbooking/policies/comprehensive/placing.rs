@@ -18,6 +18,8 @@ pub(super) struct Candidate {
     pub(super) overbooked: bool,
     pub(super) success: Option<SuccessFactors>,
     pub(super) predecessors: Vec<JobId>,
+    /// The nodes of a second run in the same window.
+    pub(super) second: Option<NodeSet>,
 }
 
 /// Time on concrete nodes in which a new job would not have all of its estimate.
@@ -69,6 +71,7 @@ impl Comprehensive {
             overbooked: false,
             success: None,
             predecessors: Vec::new(),
+            second: None,
         })
     }
 
@@ -98,7 +101,9 @@ impl Comprehensive {
     ) -> Option<Candidate> {
         let from = cluster.now().max(job.release);
         if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
-            return self.first_full(cluster, job, from).or_else(|| {
+            let full = self.first_full(cluster, job, from);
+            let full = full.map(|slot| self.with_second_run(cluster, job, slot));
+            return full.or_else(|| {
                 self.acceptable(cluster, job, own, from, false)
                     .find(|slot| slot.overbooked)
             });
@@ -158,21 +163,24 @@ impl Comprehensive {
                             .first_full(&[start], job.nodes, job.estimate, usable)
                 {
                     let end = start + job.estimate;
-                    let success = self.hardware.window_on(&nodes, (start, end), 1.0);
-                    let pof = self.learned.promised(&success);
+                    let slot = Candidate {
+                        success: Some(self.hardware.window_on(&nodes, (start, end), 1.0)),
+                        nodes,
+                        start,
+                        end,
+                        overbooked: false,
+                        predecessors: Vec::new(),
+                        second: None,
+                    };
+                    let slot = self.with_second_run(cluster, job, slot);
+                    let promised = |success| self.learned.promised(success);
+                    let pof = slot.success.as_ref().map_or(1.0, promised);
                     if self.settings.test_full_length
                         && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
                     {
                         return None;
                     }
-                    return Some(Candidate {
-                        nodes,
-                        start,
-                        end,
-                        overbooked: false,
-                        success: Some(success),
-                        predecessors: Vec::new(),
-                    });
+                    return Some(slot);
                 }
                 if !self.overbooks {
                     return None;
@@ -222,10 +230,17 @@ impl Comprehensive {
         let rule = self.learned.rule(self.settings.acceptance);
         let room = (done_by - gap.from).0 as f64;
         let runs = || own.steps.moments();
+        let share = (gap.end - gap.start).0 as f64 / job.estimate.0 as f64;
         // Whether the slot may pass if T fits with at most this probability.
         let may_pass = |executable: f64| {
+            let single = available * executable * survives;
+            let surest = if gap.is_empty() {
+                single
+            } else {
+                self.surest(single, executable, share)
+            };
             rule.passes(Tested {
-                pof: (self.learned).promised_for(1.0 - available * executable * survives),
+                pof: (self.learned).promised_for(1.0 - surest),
                 executable,
                 time: runs,
                 room,
@@ -253,10 +268,18 @@ impl Comprehensive {
         if !may_pass(self.executable_at_most(own, &predecessors, &gap, done_by)) {
             return None;
         }
-        let success = SuccessFactors {
+        let single = SuccessFactors {
             available,
             executable: self.executable(cluster, job, own, &predecessors, &gap, done_by),
             survives,
+        };
+        let window = (&gap.nodes, gap.start, gap.end);
+        let both = (!gap.is_empty())
+            .then(|| self.second_run(cluster, job, Some(own), window, done_by, &single))
+            .flatten();
+        let (second, success) = match both {
+            Some((nodes, success)) => (Some(nodes), success),
+            None => (None, single),
         };
         let passes = rule.passes(Tested {
             pof: self.learned.promised(&success),
@@ -271,6 +294,7 @@ impl Comprehensive {
             overbooked: true,
             success: Some(success),
             predecessors,
+            second,
         })
     }
 }

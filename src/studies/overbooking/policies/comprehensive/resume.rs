@@ -103,6 +103,7 @@ impl Comprehensive {
             end: gap.end,
             overbooked: true,
             success: None,
+            second: None,
         })
     }
 

@@ -1,8 +1,8 @@
 //! What conservative backfilling and comprehensive overbooking read.
 
 use bookahead_core::scheduling::{
-    Acceptance, Convolution, EarlyStart, OverlapRule, PenaltySettings, Placing, PolicySpec,
-    PredecessorRule, PromiseSettings, RecoverySettings, Reliability,
+    Acceptance, Convolution, DoubleExecution, EarlyStart, OverlapRule, PenaltySettings, Placing,
+    PolicySpec, PredecessorRule, PromiseSettings, RecoverySettings, Reliability,
 };
 use bookahead_core::units::Seconds;
 
@@ -52,6 +52,9 @@ pub struct ComprehensiveSettings {
     /// save the time for it together (Birkenheuer 2012, §3.3.1, Figure 3.5; A-20; default no). Only
     /// overbooking that starts jobs early can.
     pub overlap: OverlapRule,
+    /// When a job is given a second run on other nodes in the same window (Birkenheuer 2012,
+    /// §2.2.4; default never).
+    pub double_execution: Option<DoubleExecution>,
 }
 
 impl Default for ComprehensiveSettings {
@@ -78,6 +81,7 @@ impl From<&PolicySpec> for ComprehensiveSettings {
             hold_for_overbooked: spec.hold_for_overbooked,
             user_factor: spec.user_factor,
             overlap: spec.overlap,
+            double_execution: spec.double_execution,
         }
     }
 }

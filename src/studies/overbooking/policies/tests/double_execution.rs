@@ -1,8 +1,11 @@
-//! Jobs with two runs under heuristic planning (Birkenheuer 2012, §2.2.4).
+//! Jobs with two runs (Birkenheuer 2012, §2.2.4).
 
+use std::sync::Arc;
+
+use bookahead_core::estimates::{EstimateModel, EstimateSettings};
 use bookahead_core::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead_core::scheduling::{
-    ClusterMachine, DoubleExecution, PolicySpec, Reliability, Verdict,
+    Acceptance, ClusterMachine, DoubleExecution, PolicySpec, Reliability, Verdict,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -38,6 +41,11 @@ fn failing(failures: &[(u32, i64)]) -> FailureTrace {
 /// Heuristic planning with nodes that are believed to fail once in a hundred hours, and jobs that
 /// run twice where that is worth the price at ρ = 1.
 fn settings(price: Option<f64>) -> PolicySpec {
+    settings_of("heuristic-planning", price)
+}
+
+/// The same under another strategy.
+fn settings_of(strategy: &str, price: Option<f64>) -> PolicySpec {
     PolicySpec {
         double_execution: price.map(|price| DoubleExecution::at(price, 1.0)),
         reliability: Reliability {
@@ -47,13 +55,22 @@ fn settings(price: Option<f64>) -> PolicySpec {
             failure_rate_per_hour: 0.01,
             ..Reliability::default()
         },
-        ..PolicySpec::named("heuristic-planning")
+        ..PolicySpec::named(strategy)
     }
 }
 
 fn play(settings: &PolicySpec, jobs: &[Job], failures: &FailureTrace) -> Replay {
+    play_with(None, settings, jobs, failures)
+}
+
+fn play_with(
+    statistics: Option<Arc<EstimateModel>>,
+    settings: &PolicySpec,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> Replay {
     let strategy = registry::strategy(&settings.strategy).unwrap();
-    let policy = (strategy.build)(Nodes(4), settings, None);
+    let policy = (strategy.build)(Nodes(4), settings, statistics);
     let machine = ClusterMachine::new(Nodes(4), policy);
     replay(machine, Work::Jobs(jobs.into()), &failures.clone().into())
 }
@@ -70,12 +87,16 @@ fn attempts(replay: &Replay) -> Vec<(u32, i64, i64, bool, u32)> {
     attempts
 }
 
+/// Planning that counts nodes, and planning that binds jobs to them.
+const PLANNING: [&str; 2] = ["heuristic-planning", "conservative-backfilling"];
+
 #[test]
 fn a_job_with_two_runs_outlives_the_failure_of_a_node_under_one_of_them() {
     let jobs = [job(0, 2, 4, 4, 8)];
-    for (node, lost_first) in [(1, true), (2, false)] {
+    let cases = PLANNING.map(|strategy| [(strategy, 1, true), (strategy, 2, false)]);
+    for (strategy, node, lost_first) in cases.into_iter().flatten() {
         let failures = failing(&[(node, 1)]);
-        let played = play(&settings(Some(0.0)), &jobs, &failures);
+        let played = play(&settings_of(strategy, Some(0.0)), &jobs, &failures);
         let [outcome] = played.outcomes.as_slice() else {
             panic!("one outcome")
         };
@@ -100,9 +121,11 @@ fn a_job_with_two_runs_outlives_the_failure_of_a_node_under_one_of_them() {
 
 #[test]
 fn a_job_whose_two_runs_are_lost_has_failed_once() {
-    for failures in [[(0, 1), (2, 2)], [(0, 1), (2, 1)], [(2, 1), (0, 1)]] {
+    let failures = [[(0, 1), (2, 2)], [(0, 1), (2, 1)], [(2, 1), (0, 1)]];
+    let cases = PLANNING.map(|strategy| failures.map(|failures| (strategy, failures)));
+    for (strategy, failures) in cases.into_iter().flatten() {
         let played = play(
-            &settings(Some(0.0)),
+            &settings_of(strategy, Some(0.0)),
             &[job(0, 2, 4, 4, 8)],
             &failing(&failures),
         );
@@ -132,8 +155,15 @@ fn the_second_run_is_dropped_when_the_first_ends_and_its_nodes_go_to_the_next_jo
 
 #[test]
 fn a_job_runs_twice_where_that_pays_and_the_plan_has_the_nodes_in_its_window() {
+    for strategy in PLANNING {
+        runs_twice_where_that_pays(strategy);
+    }
+}
+
+fn runs_twice_where_that_pays(strategy: &str) {
     let runs = |price, jobs: &[Job]| {
-        let played = play(&settings(Some(price)), jobs, &failing(&[]));
+        let settings = settings_of(strategy, Some(price));
+        let played = play(&settings, jobs, &failing(&[]));
         played.metrics.double.jobs
     };
     // 2 nodes for 4 h: h = (1 + 0.01/0.4333)^-2 · e^-0.08 = 0.8820, q(1 − q)(1 + ρ) = 0.208.
@@ -161,4 +191,49 @@ fn a_run_that_cannot_start_is_given_up_while_the_other_one_is_there() {
     let played = play(&settings(Some(0.0)), &jobs[1..], &failing(&[(3, 0)]));
     assert_eq!(played.metrics.double.jobs, 0);
     assert_eq!(attempts(&played), [(1, 0, 4, false, 0)]);
+}
+
+/// Half of the jobs take half of their estimate, and half of them all of it.
+fn half_or_all() -> Arc<EstimateModel> {
+    let job = |id: u32| {
+        let ran = if id.is_multiple_of(2) { 300 } else { 600 };
+        Job::rigid(JobId(id), Seconds(0), Nodes(1), Seconds(600)).running_for(Seconds(ran))
+    };
+    let learned: Vec<Job> = (0..10).map(job).collect();
+    Arc::new(EstimateModel::learn(&learned, &EstimateSettings::default()).unwrap())
+}
+
+#[test]
+fn an_overbooked_job_with_nodes_of_its_own_is_promised_what_both_runs_are_worth() {
+    // Node 0 is taken in [0, 2) and nodes 0 to 3 from 5 on; a job of one node and 4 h that is due
+    // at 5 fits in [0, 5) on nodes 1 to 3, so it is planned whole. One of 6 h has 5 of them on each,
+    // with F = 1/2, and h = (1 + 0.01/0.4333)^-1 · e^-0.05 for each of its runs.
+    let settings = PolicySpec {
+        acceptance: Acceptance::Pof { maximum: 0.52 },
+        ..settings_of("comprehensive-overbooking", Some(0.0))
+    };
+    let fixed = job(0, 4, 5, 5, 10).into_reservation(Seconds(5 * HOUR));
+    let jobs = [fixed, job(1, 1, 6, 3, 5)];
+    let played = play_with(Some(half_or_all()), &settings, &jobs, &failing(&[(0, 1)]));
+    let outcome = &played.outcomes[0];
+    let success = outcome.promise.and_then(|promise| promise.success).unwrap();
+    let up = libm::exp(-0.05) / (1.0 + 0.01 / 0.4333);
+    let single = 0.5 * up;
+    let double = 0.5 * (1.0 - (1.0 - up) * (1.0 - up));
+    assert!(
+        (success.pos() - double).abs() < 1e-4,
+        "{} {single} {double}",
+        success.pos()
+    );
+    // One run would have been too risky: 1 − 0.465 > 0.52.
+    assert!(1.0 - single > 0.52 && 1.0 - double < 0.52);
+    assert_eq!(outcome.verdict, Verdict::SuccessfulFinished);
+    assert_eq!(attempts(&played), [(1, 0, 1, true, 0), (1, 0, 3, false, 1)]);
+    assert_eq!(played.metrics.double.rescued, 1);
+    let alone = PolicySpec {
+        double_execution: None,
+        ..settings
+    };
+    let alone = play_with(Some(half_or_all()), &alone, &jobs, &failing(&[]));
+    assert_eq!(alone.outcomes[0].verdict, Verdict::DroppedNoSlot);
 }
