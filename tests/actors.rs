@@ -58,8 +58,8 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             policy,
             jobs: jobs.clone().into(),
             estimates: learned,
-            failures: Arc::new(failures.clone()),
-            recorded: Arc::default(),
+            failures: failures.clone().into(),
+            recorded: None,
         };
         let actors = inputs
             .run(true, &Player::by_actors())

@@ -7,7 +7,7 @@ use bookahead::estimates::{
     Binning, CalibrationMethod, CalibrationSettings, ClassFamily, EstimateModel, EstimateSettings,
     LearningJobs, Overrun,
 };
-use bookahead::failures::FailureTrace;
+use bookahead::failures::NodeFailures;
 use bookahead::scheduling::Policy;
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec};
 use bookahead::units::{Nodes, Seconds};
@@ -50,11 +50,11 @@ fn model(family: ClassFamily, learning: &[Job]) -> Arc<EstimateModel> {
 fn run(
     settings: &PolicySpec,
     model: &Arc<EstimateModel>,
-    before: &[(Arc<[Job]>, Arc<FailureTrace>)],
+    before: &[(Arc<[Job]>, NodeFailures)],
     jobs: &[Job],
 ) -> Vec<JobOutcome> {
     let machine = with_learned(|| made(settings, model), NODES, before);
-    replay(machine, Work::Jobs(jobs.into()), &Arc::default()).outcomes
+    replay(machine, Work::Jobs(jobs.into()), &NodeFailures::default()).outcomes
 }
 
 fn made(settings: &PolicySpec, model: &Arc<EstimateModel>) -> Box<dyn Policy> {
@@ -96,7 +96,7 @@ proptest! {
     ) {
         let learning = crowd(&learning);
         let model = model(ClassFamily::All, &learning);
-        let before: (Arc<[Job]>, _) = (crowd(&before).into(), Arc::new(FailureTrace::default()));
+        let before: (Arc<[Job]>, _) = (crowd(&before).into(), NodeFailures::default());
         let battery = crowd(&battery);
         for (strategy, method) in OVERBOOKING.into_iter().zip(METHODS) {
             let settings = settings(strategy, method);

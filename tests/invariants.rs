@@ -5,8 +5,8 @@ use bookahead::failures::{FailureTrace, SurvivalModel};
 use bookahead::plan::NodeSet;
 use bookahead::scheduling::registry;
 use bookahead::scheduling::{
-    Acceptance, Allocation, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors,
-    Verdict,
+    Acceptance, Allocation, Exposure, Hardware, JobOutcome, Reliability, SimulationMetrics,
+    SuccessFactors, Verdict,
 };
 use bookahead::units::{Nodes, Seconds};
 use bookahead_overbooking::registry::STRATEGIES;
@@ -108,7 +108,10 @@ fn pof(
     let factors = SuccessFactors {
         available: hardware.available(Nodes(nodes)),
         executable: ratios.cdf_at(Seconds(length), Seconds(estimate)),
-        survives: hardware.survives(Nodes(nodes), Seconds::ZERO, Seconds(length)),
+        survives: hardware.survives(
+            Nodes(nodes),
+            &Exposure::within(Seconds::ZERO, Seconds(length)),
+        ),
     };
     factors.pof()
 }
@@ -433,7 +436,8 @@ proptest! {
         let of = |hardware, nodes, length| pof(hardware, &ratios, nodes, length, estimate);
         prop_assert!(of(&faulty, nodes + 1, length) >= of(&faulty, nodes, length));
         prop_assert!(of(&perfect, nodes, length + 1) <= of(&perfect, nodes, length));
-        prop_assert!(faulty.survives(Nodes(nodes), Seconds::ZERO, Seconds(length + 1)) <= faulty.survives(Nodes(nodes), Seconds::ZERO, Seconds(length)));
+        let survives = |length| faulty.survives(Nodes(nodes), &Exposure::within(Seconds::ZERO, Seconds(length)));
+        prop_assert!(survives(length + 1) <= survives(length));
         prop_assert!(of(&worse, nodes, length) >= of(&faulty, nodes, length));
     }
 

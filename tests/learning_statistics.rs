@@ -7,6 +7,7 @@ use bookahead::estimates::{
     CalibrationSettings, ClassFamily, Combining, CombiningSettings, EstimateModel,
     EstimateSettings, Learning, LearningSettings, PredictionSettings,
 };
+use bookahead::failures::NodeFailures;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec, Verdict};
 use bookahead::units::{Nodes, Seconds};
@@ -54,7 +55,7 @@ fn run(settings: &PolicySpec, model: EstimateModel, jobs: &[Job]) -> Vec<JobOutc
     let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
     let make = || (strategy.build)(NODES, settings, model.clone());
     let machine = with_learned(make, NODES, &[]);
-    replay(machine, Work::Jobs(jobs.into()), &Arc::default()).outcomes
+    replay(machine, Work::Jobs(jobs.into()), &NodeFailures::default()).outcomes
 }
 
 fn learned(jobs: &[Job], settings: &EstimateSettings) -> EstimateModel {

@@ -19,6 +19,7 @@ mod every_outcome;
 mod experiment;
 mod experiment_files;
 mod exports;
+mod failures_by_load;
 mod first_steps;
 mod fixed_reservations;
 mod former_keys;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rand::RngExt;
 
 use bookahead::actors::{Player, SimulationError, conduct};
-use bookahead::failures::{FailureTrace, NodeEvent};
+use bookahead::failures::{FailureTrace, NodeEvent, NodeFailures};
 use bookahead::kernel::{Machine, Played, Scene, drive};
 use bookahead::plan::SlotRules;
 use bookahead::random::{self, Stream, StreamSeed};
@@ -178,7 +178,7 @@ fn closed_loops_come_to_the_same_by_actors_and_by_plain_calls() {
             })
             .collect();
         events.sort_by_key(|event| event.time);
-        let failures = Arc::new(FailureTrace { events });
+        let failures = FailureTrace { events }.into();
         let settings = ClientSettings {
             resubmit_rejected: 2,
             resubmit_failed: 1,
@@ -221,7 +221,11 @@ fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_run
     let jobs = sixty_jobs(0);
     let play = |policy| {
         let machine = ClusterMachine::new(NODES, policy);
-        let scene = cluster_scene(machine, Work::Jobs(Arc::clone(&jobs)), &Arc::default());
+        let scene = cluster_scene(
+            machine,
+            Work::Jobs(Arc::clone(&jobs)),
+            &NodeFailures::default(),
+        );
         Player::by_actors().play(scene, true, "a test")
     };
     let error = play(Box::new(Queue::of(PanicsOnThird, QueueSettings::default())))
@@ -326,7 +330,7 @@ fn what_actors_cost_beside_plain_calls() {
     };
     let policy = PolicySpec::named("heuristic-planning");
     let clients = || ClosedLoop::new(settings.clone(), Arc::clone(&jobs), Arc::default());
-    let failures = Arc::default();
+    let failures = NodeFailures::default();
     let build = registry::strategy(&policy.strategy).unwrap().build;
     compare(config, 31, || {
         let machine = ClusterMachine::new(nodes, build(nodes, &policy, None));

@@ -93,8 +93,8 @@ fn inputs(strategy: &str) -> PolicySimulation {
         policy: PolicySpec::named(strategy),
         jobs: Arc::clone(&BATTERY.jobs),
         estimates: Some(Arc::clone(&BATTERY.estimates)),
-        failures: Arc::default(),
-        recorded: Arc::default(),
+        failures: NodeFailures::default(),
+        recorded: None,
     }
 }
 

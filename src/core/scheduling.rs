@@ -58,8 +58,9 @@ pub use promising::{
 pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, QueueSettings, Waiting};
 pub use settings::{
     BelievedRate, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,
-    EarlyStart, FailedStartRule, NodeKnowledge, NodeOrder, OverlapRule, Placing, PredecessorRule,
-    PromiseSettings, Recovery, RecoverySettings, Reliability, ReplanPasses, Retry, SurvivalForm,
+    EarlyStart, Exposure, FailedStartRule, NodeKnowledge, NodeOrder, OverlapRule, Placing,
+    PredecessorRule, PromiseSettings, Recovery, RecoverySettings, Reliability, ReplanPasses, Retry,
+    SurvivalForm,
 };
 pub use simulation::{outcomes_by_job, simulate_policy, with_failures, with_jobs};
 pub use spec::PolicySpec;

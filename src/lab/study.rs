@@ -121,6 +121,11 @@ pub trait Study:
         false
     }
 
+    /// Whether it has one cluster whose load failures of its nodes may follow.
+    fn takes_failures_by_load(&self) -> bool {
+        false
+    }
+
     /// Whether jobs of a whole trace have deadlines in it, by `workload.laxity`.
     fn takes_deadlines(&self) -> bool {
         false

@@ -161,7 +161,7 @@ impl Case {
         let (nodes, model) = (Nodes(self.nodes), Arc::new(model));
         let policy = (strategy.build)(nodes, settings, Some(model));
         let jobs = Work::Jobs(self.jobs.as_slice().into());
-        let failures = Arc::new(self.failures.clone());
+        let failures = self.failures.clone().into();
         let mut machine = ClusterMachine::new(nodes, policy);
         if let Some(before) = self.asks {
             let odd = (0..self.jobs.len()).map(|id| id % 2 == 1);

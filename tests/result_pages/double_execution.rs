@@ -14,17 +14,19 @@ fn plans_of_nodes_on_sdsc_sp2_give_what_second_runs_are_worth_again() {
     run(folder.path(), "double-execution/mapped-sdsc-sp2.toml");
     let page = read("measurements/double-execution.md");
     let query = fs::read_to_string(project().join("configs/double-execution/paired.sql"));
-    let mut cells: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let store = folder.path().join("it.db");
-    rows(&store, &query.expect("a query"), |row| {
+    let said = rows(&store, &query.expect("a query"), |row| {
         let (strategy, quantity): (String, String) = (row.get("strategy")?, row.get("quantity")?);
         let (ratio, base): (f64, f64) = (row.get("ratio")?, row.get("base")?);
         let base = format!("{base:.1}").replace('-', "−");
         let head = format!("| SDSC SP2 | `{strategy}` | {ratio} | {base} | ");
         let said = users::said(row.get("more")?, row.get("half_width")?);
-        cells.entry(head + &quantity).or_default().push(said);
-        Ok(())
+        Ok((head + &quantity, said))
     });
+    let mut cells: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (row, said) in said {
+        cells.entry(row).or_default().push(said);
+    }
     assert_eq!(cells.len(), 12);
     for (head, cells) in cells {
         let head = head.trim_end_matches(char::is_alphabetic);

@@ -28,6 +28,12 @@ pub enum FailureError {
         /// How long it is simulated.
         horizon: Seconds,
     },
+    /// Failures are asked for beforehand that follow the load.
+    #[error(
+        "failures that follow the load (`failures.load_factor`) come while the cluster runs: nothing is learned of single nodes \
+         from them before; leave out `reliability.nodes` and `reliability.node_order`, or `failures.load_factor`"
+    )]
+    FollowLoad,
     /// An outage ends before it begins.
     #[error("node {} is repaired at {end}, before it fails at {start}", node.0)]
     NegativeOutage {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::survival::{check, draw_exponential};
 use super::trace::{MOST_OUTAGES, whole_seconds};
-use super::{FailureError, FailureTrace, Outage, RateFactors, SurvivalModel};
+use super::{FailureError, FailureTrace, LoadRule, Outage, RateFactors, SurvivalModel};
 use crate::random::Stream;
 use crate::units::{NodeIndex, Nodes, Seconds};
 
@@ -33,6 +33,9 @@ pub struct FailurePattern {
     /// How fast the model's clock runs.
     #[serde(flatten)]
     pub rate: RateFactors,
+    /// How the rate follows the load of the cluster; `None` where it does not.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadRule>,
 }
 
 /// Failures that follow a failure.
@@ -72,12 +75,15 @@ impl FailurePattern {
                 });
             }
         }
+        if let Some(load) = &self.load {
+            load.validate()?;
+        }
         self.rate.validate()
     }
 
     /// When, in hours, the model's clock has run `up_time` from `from` on; infinite if that is not
     /// before `until`.
-    fn end_of(&self, from: f64, up_time: f64, until: f64) -> f64 {
+    pub(super) fn end_of(&self, from: f64, up_time: f64, until: f64) -> f64 {
         let (mut now, mut left) = (from, up_time);
         while now < until {
             let hour = libm::floor(now) + 1.0;
@@ -114,8 +120,8 @@ const MOST_FOLLOWERS: f64 = 100.0;
 ///
 /// # Errors
 ///
-/// When the model, the repair rate or the pattern is impossible, or when there would be millions of
-/// outages.
+/// When the model, the repair rate or the pattern is impossible, when failures follow the load
+/// ([`FailuresByLoad`](super::FailuresByLoad)), or when there would be millions of outages.
 pub(super) fn generate(
     (survival, repair_rate_per_hour): (&SurvivalModel, f64),
     pattern: &FailurePattern,
@@ -127,6 +133,9 @@ pub(super) fn generate(
     survival.validate()?;
     check("repair_rate_per_hour", repair_rate_per_hour, false)?;
     pattern.validate()?;
+    if pattern.load.is_some() {
+        return Err(FailureError::FollowLoad);
+    }
     let until = horizon.hours();
     let mut outages: Vec<Outage> = Vec::new();
     for node in (0..nodes.0).map(NodeIndex) {

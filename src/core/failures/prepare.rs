@@ -7,7 +7,8 @@
 use std::path::PathBuf;
 
 use super::{
-    FailureError, FailureSettings, FailureSource, FailureTrace, LanlTable, find_table, pattern,
+    FailureError, FailureSettings, FailureSource, FailureTrace, FailuresByLoad, LanlTable,
+    find_table, pattern,
 };
 use crate::memory::MemoryBudget;
 use crate::random;
@@ -57,14 +58,7 @@ pub fn prepare_with_table(
     workload_key: &str,
     replication: u32,
 ) -> Result<FailureTrace, FailureError> {
-    let offset = settings.offset;
-    if offset.0.abs() > Seconds::FAR.0 {
-        return Err(FailureError::Parameter {
-            key: "offset",
-            allowed: "a number of seconds between the ends of time",
-            found: offset.0.to_string(),
-        });
-    }
+    let offset = checked_offset(settings)?;
     match &settings.source {
         FailureSource::None => Ok(FailureTrace::default()),
         FailureSource::Lanl { file, .. } => match table {
@@ -77,7 +71,7 @@ pub fn prepare_with_table(
             pattern,
         } => {
             let stream = |name: String| random::stream(seed, workload_key, replication, &name);
-            let stream_of = |node: NodeIndex| stream(format!("failures/node/{}", node.0));
+            let stream_of = |node: NodeIndex| stream(of_node(node));
             let burst_of = |node: NodeIndex| stream(format!("failures/burst/{}", node.0));
             let until = (offset + horizon.min(Seconds::FAR)).max(Seconds::ZERO);
             let model = (survival, *repair_rate_per_hour);
@@ -89,6 +83,55 @@ pub fn prepare_with_table(
             Ok(trace.starting_at(offset))
         }
     }
+}
+
+/// The failures that may happen in one simulation of `nodes` nodes before `horizon`, where they
+/// follow the load; `None` where they are known beforehand ([`prepare_with_table`]).
+///
+/// # Errors
+///
+/// When a setting is impossible.
+pub fn prepare_by_load(
+    settings: &FailureSettings,
+    nodes: Nodes,
+    horizon: Seconds,
+    seed: u64,
+    workload_key: &str,
+    replication: u32,
+) -> Result<Option<FailuresByLoad>, FailureError> {
+    let FailureSource::Generated {
+        survival,
+        repair_rate_per_hour,
+        pattern,
+    } = &settings.source
+    else {
+        return Ok(None);
+    };
+    if pattern.load.is_none() {
+        return Ok(None);
+    }
+    let span = (checked_offset(settings)?, horizon);
+    let stream_of =
+        |node: NodeIndex| random::stream(seed, workload_key, replication, &of_node(node));
+    let model = (survival, *repair_rate_per_hour);
+    FailuresByLoad::generate(model, pattern, nodes, span, stream_of).map(Some)
+}
+
+/// The name of the stream of a node's failures.
+fn of_node(node: NodeIndex) -> String {
+    format!("failures/node/{}", node.0)
+}
+
+fn checked_offset(settings: &FailureSettings) -> Result<Seconds, FailureError> {
+    let offset = settings.offset;
+    if offset.0.abs() > Seconds::FAR.0 {
+        return Err(FailureError::Parameter {
+            key: "offset",
+            allowed: "a number of seconds between the ends of time",
+            found: offset.0.to_string(),
+        });
+    }
+    Ok(offset)
 }
 
 #[cfg(test)]

@@ -41,3 +41,11 @@ pub enum FailureSource {
         pattern: FailurePattern,
     },
 }
+
+impl FailureSettings {
+    /// Whether failures follow the load of the cluster that meets them.
+    #[must_use]
+    pub fn follow_load(&self) -> bool {
+        matches!(&self.source, FailureSource::Generated { pattern, .. } if pattern.load.is_some())
+    }
+}

@@ -23,6 +23,14 @@ pub struct NodeEvent {
     pub up: bool,
 }
 
+impl NodeEvent {
+    /// What traces are ordered by: time, repairs before failures, node.
+    #[must_use]
+    pub fn order(&self) -> (Seconds, bool, NodeIndex) {
+        (self.time, !self.up, self.node)
+    }
+}
+
 /// A span in which one node is down, from `start` until before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outage {
@@ -122,7 +130,7 @@ impl FailureTrace {
             }));
             begin += size.0;
         }
-        events.sort_unstable_by_key(order_of_events);
+        events.sort_unstable_by_key(NodeEvent::order);
         Self { events }
     }
 
@@ -155,7 +163,7 @@ impl FailureTrace {
                 [event(start, false), event(end, true)]
             })
             .collect();
-        events.sort_unstable_by_key(order_of_events);
+        events.sort_unstable_by_key(NodeEvent::order);
         Ok(Self { events })
     }
 
@@ -223,7 +231,7 @@ impl FailureTrace {
                 ..*event
             })
             .collect();
-        events.sort_unstable_by_key(order_of_events);
+        events.sort_unstable_by_key(NodeEvent::order);
         Self { events }
     }
 
@@ -254,11 +262,6 @@ impl FailureTrace {
             events: at_once.chain(later).collect(),
         }
     }
-}
-
-/// Time, repairs before failures, node.
-fn order_of_events(event: &NodeEvent) -> (Seconds, bool, NodeIndex) {
-    (event.time, !event.up, event.node)
 }
 
 /// A drawn span in whole seconds, at least one, at most [`Seconds::FAR`].
@@ -298,10 +301,10 @@ impl FailureTrace {
             } else {
                 down.insert(event.node)
             };
-            if !alternates || previous.is_some_and(|previous| previous >= order_of_events(event)) {
+            if !alternates || previous.is_some_and(|previous| previous >= event.order()) {
                 return Err(index);
             }
-            previous = Some(order_of_events(event));
+            previous = Some(event.order());
         }
         Ok(())
     }

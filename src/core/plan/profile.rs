@@ -6,7 +6,7 @@ mod change;
 mod tests;
 
 use self::block::Block;
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 
 /// Free nodes as a step function of time.
 ///
@@ -110,6 +110,25 @@ impl Profile {
             index = 0;
         }
         smallest
+    }
+
+    /// The part of a machine of `machine` nodes that is taken on `[from, to)` on the average, where
+    /// `more` nodes are taken besides: from 0 to 1. Of an empty interval it is that at `from`.
+    #[must_use]
+    pub fn load(&self, from: Seconds, to: Seconds, machine: Nodes, more: Nodes) -> f64 {
+        let (mut now, mut free) = (from, 0.0);
+        while now < to {
+            let next = self.next_change(now).map_or(to, |next| next.min(to));
+            free += f64::from(self.free_at(now)) * (next - now).0 as f64;
+            now = next;
+        }
+        let mean = if from < to {
+            free / (to - from).0 as f64
+        } else {
+            f64::from(self.free_at(from))
+        };
+        let taken = f64::from(machine.0) - mean + f64::from(more.0);
+        (taken / f64::from(machine.0.max(1))).clamp(0.0, 1.0)
     }
 
     /// Whether `nodes` nodes are free on the whole of `[from, to)`.

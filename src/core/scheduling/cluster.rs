@@ -6,6 +6,7 @@
 //! checkpoints begun, given-up jobs, cancellations, arrivals of jobs and requests. Those of one
 //! kind come in the order in which they were scheduled. So a run is the same on every machine.
 
+mod by_load;
 mod copies;
 mod events;
 mod jobs;
@@ -18,6 +19,7 @@ mod runs;
 mod shared_writes;
 mod windows;
 
+use self::by_load::PossibleFailures;
 use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
@@ -52,6 +54,8 @@ pub struct Cluster {
     totals: SimulationMetrics,
     first_submit: Option<Seconds>,
     last_end: Seconds,
+    /// Failures that follow the load, if there are any.
+    by_load: PossibleFailures,
     /// What users took back, and when.
     cancelled: Vec<(Seconds, JobId)>,
     /// What the policy did; it counts for itself.
@@ -104,6 +108,7 @@ impl Cluster {
             totals: SimulationMetrics::default(),
             first_submit: None,
             last_end: Seconds::ZERO,
+            by_load: PossibleFailures::default(),
             cancelled: Vec::new(),
             work: WorkCounters::default(),
             allocations: None,

@@ -77,7 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduling::{Hardware, Reliability, SuccessFactors};
+    use crate::scheduling::{Exposure, Hardware, Reliability, SuccessFactors};
     use crate::units::{Nodes, Seconds};
 
     /// The factors of `nodes` nodes for so many hours at the rates of the thesis.
@@ -85,7 +85,7 @@ mod tests {
         let hardware = Hardware::new(Reliability::default());
         hardware.window(
             Nodes(nodes),
-            (Seconds::ZERO, Seconds::HOUR * hours),
+            &Exposure::within(Seconds::ZERO, Seconds::HOUR * hours),
             executable,
         )
     }

@@ -2,7 +2,7 @@
 //! 2012, §3.3).
 
 use super::outcome::SuccessFactors;
-use super::settings::{NodeKnowledge, Reliability, SurvivalForm};
+use super::settings::{Exposure, NodeKnowledge, Reliability, SurvivalForm};
 use crate::failures::{NodeRates, availability, availability_of_each};
 use crate::plan::NodeSet;
 use crate::units::{Nodes, Seconds};
@@ -30,12 +30,25 @@ impl Hardware {
         )
     }
 
-    /// P_success: all `nodes` nodes survive from `start` to `end`. Where the rate is believed to
-    /// change that is `exp(−n · λ · ∫ g)` with the Poisson model, and as for so much longer or
+    /// A span in which nodes may fail under a job; `load` is asked for the part of all nodes that
+    /// is planned in it, with the job, where the rate is believed to follow that.
+    pub fn exposure(
+        &self,
+        (start, end): (Seconds, Seconds),
+        load: impl FnOnce() -> f64,
+    ) -> Exposure {
+        Exposure {
+            start,
+            end,
+            load: self.reliability.rate.load.map(|_| load()),
+        }
+    }
+
+    /// P_success: all `nodes` nodes survive the span. Where the rate is believed to change that is `exp(−n · λ · ∫ g)` with the Poisson model, and as for so much longer or
     /// shorter a time with the others (Birkenheuer 2012, §3.3.1).
     #[must_use]
-    pub fn survives(&self, nodes: Nodes, start: Seconds, end: Seconds) -> f64 {
-        let hours = self.reliability.rate.hours(start, end);
+    pub fn survives(&self, nodes: Nodes, exposure: &Exposure) -> f64 {
+        let hours = self.reliability.rate.hours(exposure);
         match self.reliability.form {
             SurvivalForm::Survival => self.reliability.survival.survival_of(nodes.0, hours),
             SurvivalForm::Literal => self.reliability.survival.printed_of(nodes.0, hours),
@@ -53,13 +66,13 @@ impl Hardware {
     }
 
     /// P_success of these nodes: `Π S(T · λᵢ/λ)`, where S is the survival of a node with the common
-    /// rate λ: the clock of a node that fails twice as often runs twice as fast. T is the time from
-    /// `start` to `end`, or what the changing rate makes of it. With the Poisson model of rate λ
+    /// rate λ: the clock of a node that fails twice as often runs twice as fast. T is the length of
+    /// the span, or what the changing rate makes of it. With the Poisson model of rate λ
     /// that is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
     #[must_use]
-    pub fn survives_on(&self, nodes: &NodeSet, start: Seconds, end: Seconds) -> f64 {
+    pub fn survives_on(&self, nodes: &NodeSet, exposure: &Exposure) -> f64 {
         let common = self.reliability.failure_rate_per_hour;
-        let common_hours = self.reliability.rate.hours(start, end);
+        let common_hours = self.reliability.rate.hours(exposure);
         match self.learned() {
             Some(rates) if common > 0.0 => of_nodes(rates, nodes)
                 .map(|node| {
@@ -70,36 +83,26 @@ impl Hardware {
                     }
                 })
                 .product(),
-            _ => self.survives(nodes.count(), start, end),
+            _ => self.survives(nodes.count(), exposure),
         }
     }
 
     /// The factors of the PoS of a window of `nodes` nodes, which starts with the probability
     /// `room`.
-    pub fn window(
-        &self,
-        nodes: Nodes,
-        (start, end): (Seconds, Seconds),
-        room: f64,
-    ) -> SuccessFactors {
+    pub fn window(&self, nodes: Nodes, exposure: &Exposure, room: f64) -> SuccessFactors {
         SuccessFactors {
             available: self.available(nodes),
             executable: room,
-            survives: self.survives(nodes, start, end),
+            survives: self.survives(nodes, exposure),
         }
     }
 
     /// The same of these nodes.
-    pub fn window_on(
-        &self,
-        nodes: &NodeSet,
-        (start, end): (Seconds, Seconds),
-        room: f64,
-    ) -> SuccessFactors {
+    pub fn window_on(&self, nodes: &NodeSet, exposure: &Exposure, room: f64) -> SuccessFactors {
         SuccessFactors {
             available: self.available_on(nodes),
             executable: room,
-            survives: self.survives_on(nodes, start, end),
+            survives: self.survives_on(nodes, exposure),
         }
     }
 
@@ -172,7 +175,7 @@ fn of_nodes<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failures::{RateFactors, SurvivalModel};
+    use crate::failures::{LoadRule, RateFactors, SurvivalModel};
     use crate::scheduling::BelievedRate;
     use crate::units::NodeIndex;
 
@@ -215,11 +218,11 @@ mod tests {
             1.0 / 1.02 / 1.16
         ));
         assert!(close(
-            hardware.survives_on(&set(&[0, 1]), hour, hour * 3),
+            hardware.survives_on(&set(&[0, 1]), &Exposure::within(hour, hour * 3)),
             libm::exp(-0.1)
         ));
         assert!(close(
-            hardware.survives_on(&set(&[2]), hour, hour * 100),
+            hardware.survives_on(&set(&[2]), &Exposure::within(hour, hour * 100)),
             1.0
         ));
     }
@@ -234,14 +237,13 @@ mod tests {
         let nodes = set(&[0, 2]);
         let (one, other) = (equal.available_on(&nodes), common.available_on(&nodes));
         assert!((one - other).abs() < 1e-12 && (other - common.available(Nodes(2))).abs() == 0.0);
-        let span = Seconds(7_777);
+        let span = Exposure::within(Seconds::ZERO, Seconds(7_777));
         let (one, other) = (
-            equal.survives_on(&nodes, Seconds::ZERO, span),
-            common.survives_on(&nodes, Seconds::ZERO, span),
+            equal.survives_on(&nodes, &span),
+            common.survives_on(&nodes, &span),
         );
         assert!(
-            (one - other).abs() < 1e-12
-                && (other - common.survives(Nodes(2), Seconds::ZERO, span)).abs() == 0.0
+            (one - other).abs() < 1e-12 && (other - common.survives(Nodes(2), &span)).abs() == 0.0
         );
     }
 
@@ -252,7 +254,46 @@ mod tests {
             ..Reliability::default()
         });
         let start = Seconds::HOUR * start_hours;
-        hardware.survives(Nodes(64), start, start + Seconds::HOUR * 6)
+        hardware.survives(
+            Nodes(64),
+            &Exposure::within(start, start + Seconds::HOUR * 6),
+        )
+    }
+
+    #[test]
+    fn a_full_machine_fails_twice_as_often_as_half_of_one_and_the_plan_says_how_full_it_is() {
+        // Birkenheuer 2012, §3.3.1: γ = 1, ū = ½; 64 nodes, 6 h: exp(−64 · 2λ · 6) = 0.95166².
+        let rule = LoadRule {
+            factor: 1.0,
+            mean: 0.5,
+        };
+        let hardware = |load| {
+            Hardware::new(Reliability {
+                rate: BelievedRate {
+                    load,
+                    ..BelievedRate::default()
+                },
+                ..Reliability::default()
+            })
+        };
+        let span = (Seconds::ZERO, Seconds::HOUR * 6);
+        let by_load = hardware(Some(rule));
+        let at = |load| by_load.survives(Nodes(64), &by_load.exposure(span, || load));
+        let constant = hardware(None);
+        let exposure = constant.exposure(span, || unreachable!("nobody asks for it"));
+        let constant = constant.survives(Nodes(64), &exposure);
+        assert!(
+            (at(1.0) - constant * constant).abs() < 1e-12 && (at(0.5) - constant).abs() < 1e-12
+        );
+        assert_eq!(at(0.0), 1.0);
+        // Four of eight nodes for the first half: with two nodes more half of them on the average.
+        let mut profile = crate::plan::Profile::new(8, Seconds::ZERO);
+        profile.reserve(Seconds(0), Seconds(50), 4);
+        let load = |from, to, more| profile.load(Seconds(from), Seconds(to), Nodes(8), Nodes(more));
+        assert_eq!(
+            (load(0, 100, 2), load(0, 50, 4), load(50, 50, 0)),
+            (0.5, 1.0, 0.0)
+        );
     }
 
     #[test]
@@ -266,6 +307,7 @@ mod tests {
                 ..RateFactors::default()
             },
             offset: Seconds::HOUR * offset,
+            load: None,
         };
         let close = |one: f64, other: f64| (one - other).abs() < 5e-6;
         assert!(close(survival(of_day(0), 8), 0.931_13));

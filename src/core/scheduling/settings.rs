@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::{CheckpointSettings, Checkpointing};
 use super::promising::{ExcludedUsers, UnderestimatorRule};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
-use crate::failures::{NodeRates, RateFactors, SurvivalModel};
+use crate::failures::{LoadRule, NodeRates, RateFactors, SurvivalModel};
 use crate::units::Seconds;
 
 /// What becomes of an accepted job that lost its nodes, or cannot have them.
@@ -111,23 +111,56 @@ pub struct BelievedRate {
     /// Time of the failure clock at which a simulation starts.
     #[serde(default)]
     pub offset: Seconds,
+    /// By the planned load; `None` where it is believed not to matter.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadRule>,
 }
 
 impl BelievedRate {
     /// Whether the rate is believed never to change.
     #[must_use]
     pub fn is_constant(&self) -> bool {
-        self.factors.is_constant()
+        self.factors.is_constant() && self.load.is_none()
     }
 
-    /// The hours that the clock of a model with a constant rate runs between two times of a
-    /// simulation: λ times them is the integral of the rate.
+    /// The hours that the clock of a model with a constant rate runs in a span: λ times them is the
+    /// integral of the rate.
     #[must_use]
-    pub fn hours(&self, start: Seconds, end: Seconds) -> f64 {
-        if self.is_constant() {
-            return (end - start).hours();
+    pub fn hours(&self, exposure: &Exposure) -> f64 {
+        let (start, end) = (exposure.start, exposure.end);
+        let hours = if self.factors.is_constant() {
+            (end - start).hours()
+        } else {
+            (self.factors).run((start + self.offset).hours(), (end + self.offset).hours())
+        };
+        match (&self.load, exposure.load) {
+            (Some(rule), Some(load)) => hours * rule.at(load),
+            _ => hours,
         }
-        (self.factors).run((start + self.offset).hours(), (end + self.offset).hours())
+    }
+}
+
+/// A span in which nodes may fail under a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exposure {
+    /// From when on.
+    pub start: Seconds,
+    /// Until when.
+    pub end: Seconds,
+    /// The part of all nodes that is planned in it on the average, with the job; `None` where the
+    /// rate is not believed to follow the load.
+    pub load: Option<f64>,
+}
+
+impl Exposure {
+    /// A span of a plan that does not tell its load.
+    #[must_use]
+    pub fn within(start: Seconds, end: Seconds) -> Self {
+        Self {
+            start,
+            end,
+            load: None,
+        }
     }
 }
 

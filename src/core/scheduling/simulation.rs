@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cluster::{ClusterInput, ClusterMachine, ClusterOutput};
 use super::outcome::{JobOutcome, SimulationMetrics};
 use super::policy::Policy;
-use crate::failures::{FailureTrace, NodeEvent, SharedEvents};
+use crate::failures::{FailureTrace, NodeEvent, NodeFailures, PossibleFailure, SharedEvents};
 use crate::kernel::{Listed, Machine, Played, Scene, drive};
 use crate::units::Nodes;
 use crate::workload::Job;
@@ -24,16 +24,29 @@ where
 
 /// The scene with an injector of these failures. It comes last: who submits is asked first.
 #[must_use]
-pub fn with_failures<M>(scene: Scene<M>, failures: &Arc<FailureTrace>) -> Scene<M>
+pub fn with_failures<M>(scene: Scene<M>, failures: &NodeFailures) -> Scene<M>
 where
     M: Machine<Input = ClusterInput>,
 {
-    let hand = |input: &mut ClusterInput, events: &[NodeEvent]| {
-        input.node_events.extend_from_slice(events);
-    };
-    let events = SharedEvents(Arc::clone(failures));
-    let injector = Listed::new(events, |event: &NodeEvent| event.time, hand);
-    scene.with("failure injector", injector.beside())
+    const INJECTOR: &str = "failure injector";
+    match failures {
+        NodeFailures::Known(trace) => {
+            let hand = |input: &mut ClusterInput, events: &[NodeEvent]| {
+                input.node_events.extend_from_slice(events);
+            };
+            let events = SharedEvents(Arc::clone(trace));
+            let injector = Listed::new(events, |event: &NodeEvent| event.time, hand);
+            scene.with(INJECTOR, injector.beside())
+        }
+        NodeFailures::ByLoad(failures) => {
+            let hand = |input: &mut ClusterInput, possible: &[PossibleFailure]| {
+                input.possible_failures.extend_from_slice(possible);
+            };
+            let at = |failure: &PossibleFailure| failure.time;
+            let injector = Listed::new(Arc::clone(&failures.possible), at, hand);
+            scene.with(INJECTOR, injector.beside())
+        }
+    }
 }
 
 /// Takes the outcomes out of what was played, in order of job id.
@@ -77,7 +90,7 @@ pub fn simulate_policy(
 ) -> (SimulationMetrics, Vec<JobOutcome>) {
     let scene = Scene::new("cluster", ClusterMachine::new(nodes, policy));
     let scene = with_jobs(scene, jobs.into());
-    let scene = with_failures(scene, &Arc::new(failures.clone()));
+    let scene = with_failures(scene, &failures.clone().into());
     let mut played = drive(scene, true);
     let outcomes = outcomes_by_job(&mut played);
     (played.machine.metrics(), outcomes)

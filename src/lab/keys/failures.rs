@@ -68,6 +68,15 @@ section! {
         early_decay_hours: Given<f64> = real().above(0.0)
             .note(" hours")
             .default_is("4383.0"),
+        /// How the rate of drawn failures follows the load of the cluster.
+        load_factor: Given<f64> = real().from(0.0).to(100.0)
+            .words("γ from 0 (not at all) to 100: the rate is max(0, 1 + γ · (u/ū − 1)) times that of the Poisson model where the part u of the nodes runs jobs; for policies on one cluster")
+            .default_is("0.0")
+            .decides("Birkenheuer 2012 §3.3.1"),
+        /// The load at which the rate is that of the model.
+        mean_load: Given<f64> = real().above(0.0).to(1.0)
+            .note(", ū, with load_factor")
+            .default_is("0.5"),
     }
 }
 
@@ -130,5 +139,14 @@ section! {
         early_decay_hours: Given<f64> = real().above(0.0)
             .note(" hours")
             .default_is("4383.0"),
+        /// How the rate is believed to follow the load.
+        load_factor: Given<f64> = real().from(0.0).to(100.0)
+            .words("γ from 0 (not at all) to 100: P_success takes max(0, 1 + γ · (u/ū − 1)) times the rate, where u is the part of the nodes that is planned in the slot on the average")
+            .default_is("0.0")
+            .decides("Birkenheuer 2012 §3.3.1"),
+        /// The load at which it is believed to be the rate of the model.
+        mean_load: Given<f64> = real().above(0.0).to(1.0)
+            .note(", ū, with load_factor")
+            .default_is("0.5"),
     }
 }

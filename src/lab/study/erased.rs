@@ -308,6 +308,7 @@ settings! {
     outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
     jobs_are_background(&self) -> bool;
     takes_reservations(&self) -> bool;
+    takes_failures_by_load(&self) -> bool;
     takes_deadlines(&self) -> bool;
     takes_missing_requests(&self) -> bool;
     machines(&self) -> u32;

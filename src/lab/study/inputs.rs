@@ -33,7 +33,7 @@ pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
 
 use crate::estimates::{EstimateModel, EstimateSettings};
-use crate::failures::{FailureTrace, LanlTable};
+use crate::failures::{FailureTrace, FailuresByLoad, LanlTable};
 use crate::random::StreamSeed;
 use crate::study::{SimulationSpec, Studies};
 use crate::workload::workflows::{Negatives, Workflow};
@@ -171,6 +171,7 @@ pub struct Inputs {
     models: Cache<EstimateModel>,
     tables: Cache<Option<LanlTable>>,
     failures: Cache<FailureTrace>,
+    possible_failures: Cache<FailuresByLoad>,
     pub(crate) seen: SeenCache,
     /// What studies share among their simulations, by type.
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
@@ -192,6 +193,7 @@ impl Inputs {
             models: Cache::default(),
             tables: Cache::default(),
             failures: Cache::default(),
+            possible_failures: Cache::default(),
             seen: SeenCache::default(),
             shared: Mutex::default(),
         }

@@ -121,6 +121,16 @@ fn study(
         share.refuse_at(place.clone(), "this study takes no reservations", problems);
         return None;
     }
+    if asked.failures.follow_load() && !study.takes_failures_by_load() {
+        problems.add(
+            ProblemKind::Conflict,
+            "failures.load_factor",
+            asked.place(),
+            "failures follow the load of a single cluster all of whose jobs have promises",
+            "leave it out, or simulate a policy without `[best_effort]`",
+        );
+        return None;
+    }
     if asked.workload.whole.is_some()
         && !study.takes_deadlines()
         && let Some(laxity) = asked.written.and_then(|it| it.get_ref().laxity.as_ref())

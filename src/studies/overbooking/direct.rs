@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bookahead_core::estimates::EstimateModel;
-use bookahead_core::failures::FailureTrace;
+use bookahead_core::failures::{FailureTrace, NodeFailures};
 use bookahead_core::kernel::{Played, Scene, drive};
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{
@@ -31,7 +31,7 @@ pub enum Work {
 pub fn cluster_scene(
     machine: ClusterMachine,
     work: Work,
-    failures: &Arc<FailureTrace>,
+    failures: &NodeFailures,
 ) -> Scene<ClusterMachine> {
     let scene = Scene::new("cluster", machine);
     let scene = match work {
@@ -46,7 +46,7 @@ pub fn cluster_scene(
 pub fn best_effort_scene(
     machine: BestEffortMachine,
     jobs: Arc<[Job]>,
-    failures: &Arc<FailureTrace>,
+    failures: &NodeFailures,
 ) -> Scene<BestEffortMachine> {
     let scene = Scene::new("cluster", machine);
     with_failures(with_jobs(scene, jobs), failures)
@@ -61,6 +61,8 @@ pub struct ClusterRun {
     pub outcomes: Vec<JobOutcome>,
     /// What clients did that wait for answers, or jobs without promises.
     pub of_others: Measured,
+    /// The failures that followed the load and happened; none where all are known beforehand.
+    pub failures: Arc<FailureTrace>,
 }
 
 impl ClusterRun {
@@ -73,6 +75,7 @@ impl ClusterRun {
         Self {
             metrics,
             outcomes,
+            failures: played.machine.take_failures(),
             of_others: clients.map(|it| it.measures()).unwrap_or_default(),
         }
     }
@@ -85,6 +88,7 @@ impl ClusterRun {
             metrics: played.machine.metrics(),
             outcomes: outcomes_by_job(played),
             of_others: played.machine.measures(),
+            failures: Arc::default(),
         }
     }
 }
@@ -112,7 +116,7 @@ pub fn simulate(
 pub fn learn_from_batteries(
     make: impl Fn() -> Box<dyn Policy>,
     nodes: Nodes,
-    batteries: &[(Arc<[Job]>, Arc<FailureTrace>)],
+    batteries: &[(Arc<[Job]>, NodeFailures)],
 ) -> Option<Learned> {
     let mut learned: Option<Learned> = None;
     for (jobs, failures) in batteries {
@@ -136,6 +140,8 @@ pub struct Replay {
     pub outcomes: Vec<JobOutcome>,
     /// Every attempt of every job on its nodes, by start, then job.
     pub allocations: Vec<Allocation>,
+    /// The failures that followed the load and happened; none where all are known beforehand.
+    pub failures: Arc<FailureTrace>,
 }
 
 /// A machine of this policy that has run these batteries before ([`learn_from_batteries`]).
@@ -143,7 +149,7 @@ pub struct Replay {
 pub fn with_learned(
     make: impl Fn() -> Box<dyn Policy>,
     nodes: Nodes,
-    before: &[(Arc<[Job]>, Arc<FailureTrace>)],
+    before: &[(Arc<[Job]>, NodeFailures)],
 ) -> ClusterMachine {
     let learned = learn_from_batteries(&make, nodes, before);
     let mut policy = make();
@@ -156,7 +162,7 @@ pub fn with_learned(
 /// Plays this machine ([`with_learned`]) with jobs or with clients that wait for answers, and
 /// writes down which nodes jobs held and when.
 #[must_use]
-pub fn replay(mut machine: ClusterMachine, work: Work, failures: &Arc<FailureTrace>) -> Replay {
+pub fn replay(mut machine: ClusterMachine, work: Work, failures: &NodeFailures) -> Replay {
     machine.record_allocations();
     let mut played = play(machine, work, failures);
     let allocations = played.machine.take_allocations();
@@ -169,7 +175,7 @@ pub fn replay(mut machine: ClusterMachine, work: Work, failures: &Arc<FailureTra
 pub fn replay_beside_best_effort(
     mut machine: BestEffortMachine,
     jobs: Arc<[Job]>,
-    failures: &Arc<FailureTrace>,
+    failures: &NodeFailures,
 ) -> Replay {
     machine.record_allocations();
     let mut played = drive(best_effort_scene(machine, jobs, failures), true);
@@ -184,14 +190,11 @@ impl Replay {
             metrics: run.metrics,
             outcomes: run.outcomes,
             allocations,
+            failures: run.failures,
         }
     }
 }
 
-fn play(
-    machine: ClusterMachine,
-    work: Work,
-    failures: &Arc<FailureTrace>,
-) -> Played<ClusterMachine> {
+fn play(machine: ClusterMachine, work: Work, failures: &NodeFailures) -> Played<ClusterMachine> {
     drive(cluster_scene(machine, work, failures), true)
 }

@@ -25,7 +25,7 @@ use crate::{
     replay_beside_best_effort, with_learned,
 };
 use bookahead_core::estimates::EstimateModel;
-use bookahead_core::failures::FailureTrace;
+use bookahead_core::failures::{FailureTrace, NodeFailures};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{
     ClusterMachine, Customers, LongerEstimates, PolicySpec, PromisedStart, fixed_measures,
@@ -44,7 +44,7 @@ use bookahead_lab::study::{
 use bookahead_lab::tables::Definition;
 
 /// The jobs of a battery and the failures that it meets.
-pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
+pub type Battery = (Arc<[Job]>, NodeFailures);
 
 /// A policy, its cluster, its jobs and the failures that they meet.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ pub struct PolicySimulation {
     /// Learned statistics, where the policy uses them.
     pub estimates: Option<Arc<EstimateModel>>,
     /// Node failures.
-    pub failures: Arc<FailureTrace>,
-    /// The same before the policy gave nodes other numbers.
-    pub recorded: Arc<FailureTrace>,
+    pub failures: NodeFailures,
+    /// The same before the policy gave nodes other numbers; `None` where they follow the load.
+    pub recorded: Option<Arc<FailureTrace>>,
     /// Users whose submissions follow from what becomes of them; `None` where the jobs are
     /// submitted as they are listed.
     pub clients: Option<ClosedLoop>,
@@ -175,7 +175,7 @@ impl Simulation for PolicySimulation {
             metrics: run.metrics,
             measured,
             outcomes: run.outcomes,
-            failures: Arc::clone(&self.recorded),
+            failures: self.recorded.clone().unwrap_or(run.failures),
             estimates: self.estimates.clone(),
             rows,
             ..SimulationResult::default()
@@ -184,7 +184,10 @@ impl Simulation for PolicySimulation {
 
     fn handed(&self, handed: &mut Handed<'_>) {
         handed.jobs(&self.jobs);
-        handed.failures(&self.recorded, latest_work(&self.jobs));
+        match (&self.recorded, &self.failures) {
+            (Some(recorded), _) => handed.failures(recorded, latest_work(&self.jobs)),
+            (None, failures) => handed.drawn_failures(&failures.content_hash()),
+        }
     }
 }
 
@@ -270,6 +273,12 @@ impl Study for OverbookingStudy {
         true
     }
 
+    /// Jobs without promises run on nodes that are idle for the cluster, whose load would be that
+    /// of the other jobs alone.
+    fn takes_failures_by_load(&self) -> bool {
+        self.best_effort.is_none()
+    }
+
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         let policy = &simulation.scheduling;
         // What is learned from is simulated first.
@@ -339,7 +348,10 @@ impl Study for OverbookingStudy {
         };
         Ok(Some(NodeReplay {
             nodes: read.nodes,
-            failures: read.failures,
+            failures: match read.failures {
+                NodeFailures::Known(known) => known,
+                NodeFailures::ByLoad(_) => replay.failures,
+            },
             metrics: replay.metrics,
             outcomes: replay.outcomes,
             allocations: replay.allocations,

@@ -243,6 +243,7 @@ fn patterns() -> impl Strategy<Value = FailurePattern> {
                 decay_hours,
             }),
         },
+        load: None,
     })
 }
 

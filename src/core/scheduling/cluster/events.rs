@@ -17,6 +17,8 @@ pub(super) enum Event {
     End(JobId, u32),
     Repair(NodeIndex),
     Failure(NodeIndex),
+    /// A failure that follows the load is possible: its place in the list of them.
+    MayFail(u32),
     Start(JobId, u32),
     /// A job begins to write with shared bandwidth.
     Write(JobId, u32),
@@ -37,7 +39,7 @@ impl Event {
             Self::Written(_) => 0,
             Self::End(..) => 1,
             Self::Repair(_) => 2,
-            Self::Failure(_) => 3,
+            Self::Failure(_) | Self::MayFail(_) => 3,
             Self::Start(..) | Self::WakeUp => 4,
             Self::Write(..) => 5,
             Self::GiveUp(..) => 6,
@@ -59,6 +61,11 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     fn admit(&mut self, job: JobId) {
         let (policy, cluster) = (&mut self.policy, &mut self.cluster);
         (self.stopwatch).time(Decision::Admission, || policy.arrived(cluster, job));
+    }
+
+    fn fail(&mut self, node: NodeIndex) {
+        let victim = self.cluster.node_down(node);
+        self.policy.node_failed(&mut self.cluster, node, victim);
     }
 
     /// Lets it happen.
@@ -100,9 +107,11 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
                     self.policy.cancelled(cluster, job);
                 }
             }
-            Event::Failure(node) => {
-                let victim = cluster.node_down(node);
-                self.policy.node_failed(cluster, node, victim);
+            Event::Failure(node) => self.fail(node),
+            Event::MayFail(place) => {
+                if let Some(node) = cluster.fails_at_this_load(place) {
+                    self.fail(node);
+                }
             }
             Event::Repair(node) => {
                 cluster.node_up(node);

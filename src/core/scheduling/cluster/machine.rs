@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Allocation, Cluster, Event};
-use crate::failures::NodeEvent;
+use crate::failures::{NodeEvent, PossibleFailure};
 use crate::kernel::{Machine, NoService, REACTION, Step, Stopwatch};
 use crate::scheduling::customers::Customers;
 use crate::scheduling::learned::Learned;
@@ -20,6 +20,8 @@ pub struct ClusterInput {
     pub arrivals: Vec<Job>,
     /// Failures and repairs of nodes.
     pub node_events: Vec<NodeEvent>,
+    /// Failures that happen if the load is high enough by then.
+    pub possible_failures: Vec<PossibleFailure>,
     /// Jobs that their users take back if they have not started, and when.
     pub cancellations: Vec<(Seconds, JobId)>,
     /// Outcomes that its clients wait for, in addition to earlier ones.
@@ -278,6 +280,7 @@ impl Machine for ClusterMachine {
         self.submit(input.arrivals);
         self.cancel(input.cancellations);
         self.inject(&input.node_events);
+        self.expose(&input.possible_failures);
     }
 
     fn advance(&mut self, mut until: Seconds) -> Step<NoService> {

@@ -49,6 +49,7 @@ impl Cluster {
             Event::Cancellation(_)
             | Event::Arrival(_)
             | Event::Failure(_)
+            | Event::MayFail(_)
             | Event::Repair(_)
             | Event::WakeUp => false,
         }

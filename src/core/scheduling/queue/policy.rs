@@ -23,7 +23,7 @@ use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
 use crate::scheduling::outcome::Verdict;
 use crate::scheduling::policy::{Policy, WindowQuote, WindowSeller};
-use crate::scheduling::settings::Reliability;
+use crate::scheduling::settings::{Exposure, Reliability};
 use crate::scheduling::spec::PolicySpec;
 use crate::scheduling::work::WorkCounters;
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -478,7 +478,7 @@ impl<P: QueuePolicy> WindowSeller for Queue<P> {
         start: Seconds,
         end: Seconds,
     ) -> Option<WindowQuote> {
-        let success = self.hardware.window(nodes, (start, end), 1.0);
+        let success = (self.hardware).window(nodes, &Exposure::within(start, end), 1.0);
         (self.has_room(cluster, nodes, start, end))
             .then(|| WindowQuote::free(success, self.test_full_length))
     }

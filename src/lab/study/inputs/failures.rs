@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{FailureRequest, InputError, Inputs, canonical_text};
-use crate::failures::{FailureSettings, FailureSource, FailureTrace};
+use crate::failures::{FailureSettings, FailureSource, FailureTrace, NodeFailures};
 use crate::study::SimulationSpec;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
@@ -33,6 +33,34 @@ impl Inputs {
             replication,
             later + by_deadlines(jobs, spec.workload.nodes),
         )
+    }
+
+    /// The same, also where they follow the load of the cluster.
+    pub fn node_failures(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+        later: Seconds,
+    ) -> Result<NodeFailures, Arc<InputError>> {
+        if !spec.failures.follow_load() {
+            let known = self.failures_for(spec, jobs, replication, later)?;
+            return Ok(NodeFailures::Known(known));
+        }
+        let workload_key = self.sources.workload_key(&spec.workload);
+        let nodes = spec.workload.nodes;
+        let request = FailureRequest {
+            settings: &spec.failures,
+            nodes,
+            horizon: later + by_deadlines(jobs, nodes),
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication,
+        };
+        let drawn = self.possible_failures.get_shared(request.key(), || {
+            Ok(self.sources.failures_by_load(&request)?)
+        });
+        drawn.map(NodeFailures::ByLoad)
     }
 
     /// The failures that these jobs meet on a machine, or on several together, with so many nodes.
@@ -95,22 +123,28 @@ impl Inputs {
         &self,
         request: &FailureRequest<'_>,
     ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        let settings = canonical_text(request.settings);
-        let FailureRequest {
+        self.failures.get_shared(request.key(), || {
+            let table = self.tables.get(canonical_text(request.settings), || {
+                self.sources.failure_table(request.settings)
+            })?;
+            Ok(self.sources.failures(&table, request)?)
+        })
+    }
+}
+
+impl FailureRequest<'_> {
+    /// Requests with the same key ask for the same.
+    fn key(&self) -> String {
+        let Self {
+            settings,
             nodes,
             horizon,
             seed,
             workload_key,
             replication,
-            ..
-        } = request;
-        let key = format!("{seed}|{workload_key}|{nodes}|{settings}|{replication}|{horizon}");
-        self.failures.get_shared(key, || {
-            let table = self
-                .tables
-                .get(settings, || self.sources.failure_table(request.settings))?;
-            Ok(self.sources.failures(&table, request)?)
-        })
+        } = self;
+        let settings = canonical_text(settings);
+        format!("{seed}|{workload_key}|{nodes}|{settings}|{replication}|{horizon}")
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{InputError, InputFolders};
 use crate::estimates::{EstimateModel, EstimateSettings, LearningJobs};
-use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
+use crate::failures::{
+    self, FailureFolder, FailureSettings, FailureTrace, FailuresByLoad, LanlTable,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
 use crate::workload::{
@@ -174,6 +176,27 @@ impl InputSources {
             request.replication,
         )
         .map_err(|error| InputError::Failures(error.to_string()))
+    }
+
+    /// Draws the failures that may happen up to a horizon, by the load.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is impossible, or the failures are known beforehand.
+    pub(super) fn failures_by_load(
+        &self,
+        request: &FailureRequest<'_>,
+    ) -> Result<FailuresByLoad, InputError> {
+        let drawn = failures::prepare_by_load(
+            request.settings,
+            request.nodes,
+            request.horizon,
+            request.seed,
+            request.workload_key,
+            request.replication,
+        );
+        let drawn = drawn.map_err(|error| InputError::Failures(error.to_string()))?;
+        Ok(drawn.unwrap_or_default())
     }
 
     /// Reads the workflow in a file, with the hash of the file's content.

@@ -1,7 +1,7 @@
 //! `[failures]`: where node failures come from, and survival models.
 
 use crate::failures::{
-    Bursts, EarlyFailures, FailurePattern, FailureSettings, FailureSource, RateFactors,
+    Bursts, EarlyFailures, FailurePattern, FailureSettings, FailureSource, LoadRule, RateFactors,
     SurvivalModel,
 };
 use crate::keys::field::Field;
@@ -51,6 +51,39 @@ pub(super) struct RateKeys<'a> {
     weekend_factor: Field<'a, Given<f64>>,
     early_excess: Field<'a, Given<f64>>,
     early_decay_hours: Field<'a, Given<f64>>,
+}
+
+/// The keys of a rate that follows the load, which two sections share.
+pub(super) struct LoadKeys<'a> {
+    load_factor: Field<'a, Given<f64>>,
+    mean_load: Field<'a, Given<f64>>,
+}
+
+/// Those of a table.
+macro_rules! load_keys {
+    ($raw:expr) => {
+        LoadKeys {
+            load_factor: $raw.load_factor(),
+            mean_load: $raw.mean_load(),
+        }
+    };
+}
+
+impl<'a> LoadKeys<'a> {
+    pub(super) fn of_reliability(raw: &'a RawReliability) -> Self {
+        load_keys!(raw)
+    }
+
+    /// The rule; `None` in it where the rate does not follow the load.
+    pub(super) fn rule(&self, problems: &mut Problems) -> Option<Option<LoadRule>> {
+        let factor = self.load_factor.or_default(problems);
+        let mean = self.mean_load.or_default(problems);
+        let rule = LoadRule {
+            factor: factor?,
+            mean: mean?,
+        };
+        Some((rule.factor > 0.0).then_some(rule))
+    }
 }
 
 /// Those of a table.
@@ -118,6 +151,17 @@ fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern>
     let delay_hours = raw.burst_delay_hours().or_default(problems);
     let same_node = raw.burst_same_node().or_default(problems);
     let rate = rate(&RateKeys::of_failures(raw), problems);
+    let load = load_keys!(raw).rule(problems)?;
+    if load.is_some() && raw.survival().name(problems)? != "poisson" {
+        let message = "only the rate of the Poisson model follows the load";
+        raw.load_factor().refuse(message, problems);
+        return None;
+    }
+    if load.is_some() && mean_followers? > 0.0 {
+        let message = "failures that follow others do not follow the load";
+        raw.load_factor().refuse(message, problems);
+        return None;
+    }
     let bursts = Bursts {
         mean_followers: mean_followers?,
         delay_hours: delay_hours?,
@@ -126,6 +170,7 @@ fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern>
     Some(FailurePattern {
         bursts: (bursts.mean_followers > 0.0).then_some(bursts),
         rate: rate?,
+        load,
     })
 }
 

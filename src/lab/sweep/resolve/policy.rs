@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::failures::{RateKeys, SurvivalKeys, rate, survival};
+use super::failures::{LoadKeys, RateKeys, SurvivalKeys, rate, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
@@ -231,6 +231,7 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
     let failure = raw.failure_rate_per_hour().or_default(problems);
     let repair = raw.repair_rate_per_hour().or_default(problems);
     let factors = rate(&RateKeys::of_reliability(raw), problems);
+    let load = LoadKeys::of_reliability(raw).rule(problems);
     Some(Reliability {
         survival: model?,
         failure_rate_per_hour: failure?,
@@ -245,6 +246,7 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
         },
         rate: BelievedRate {
             factors: factors?,
+            load: load?,
             ..BelievedRate::default()
         },
     })

@@ -54,7 +54,7 @@ fn play(
     let cluster = ClusterMachine::new(nodes, (strategy.build)(nodes, &spec, estimates));
     let mut machine = BestEffortMachine::new(cluster, promised, settings);
     machine.record_allocations();
-    let scene = best_effort_scene(machine, jobs.into(), &Arc::new(failures.clone()));
+    let scene = best_effort_scene(machine, jobs.into(), &failures.clone().into());
     let mut played = drive(scene, true);
     assert!(played.is_over);
     Played {

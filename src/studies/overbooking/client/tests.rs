@@ -117,7 +117,7 @@ fn closed(case: &Case, strategy: &Registered) -> (SimulationMetrics, Vec<JobOutc
     let (policy, estimates) = policy(strategy, &case.jobs);
     let policy = (strategy.build)(NODES, &policy, estimates);
     let machine = ClusterMachine::new(NODES, policy);
-    let failures = Arc::new(case.failures.clone());
+    let failures = case.failures.clone().into();
     let played = drive(
         cluster_scene(machine, Work::Clients(Box::new(clients(case))), &failures),
         true,

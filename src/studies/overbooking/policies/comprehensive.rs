@@ -30,9 +30,9 @@ use std::sync::Arc;
 use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
-    OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery, Verdict, WindowQuote,
-    WindowSeller,
+    Checkpointing, Cluster, EarlyStart, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter,
+    Learned, OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery, SuccessFactors,
+    Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -126,6 +126,19 @@ impl Comprehensive {
             self.completions
                 .retain(|job| disabled.contains(job) || plan.reservation(job).is_some());
         }
+    }
+
+    /// The span, in which a job takes so many nodes that are free in the plan.
+    fn exposure(&self, nodes: Nodes, (start, end): (Seconds, Seconds)) -> Exposure {
+        let load = || (self.plan.counted()).load(start, end, self.plan.nodes(), nodes);
+        self.hardware.exposure((start, end), load)
+    }
+
+    /// The factors of the PoS of these nodes, which are free in the plan, in a window which is long
+    /// enough with the probability `room`.
+    fn window_on(&self, nodes: &NodeSet, window: (Seconds, Seconds), room: f64) -> SuccessFactors {
+        let exposure = self.exposure(nodes.count(), window);
+        self.hardware.window_on(nodes, &exposure, room)
     }
 
     /// The job's own runtime distribution; `None` for strategies that do not overbook.
@@ -387,7 +400,7 @@ impl JobQuoter for Comprehensive {
         let slot = self.place(cluster, job, own.as_ref())?;
         let success = slot
             .success
-            .unwrap_or_else(|| (self.hardware).window_on(&slot.nodes, (slot.start, slot.end), 1.0));
+            .unwrap_or_else(|| self.window_on(&slot.nodes, (slot.start, slot.end), 1.0));
         Some(
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),

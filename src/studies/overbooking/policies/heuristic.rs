@@ -30,8 +30,8 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
-    PenaltySettings, Policy, Promise, Recovery, Retry, Verdict, WindowQuote, WindowSeller,
+    Checkpointing, Cluster, DownHorizon, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
+    PenaltySettings, Policy, Promise, Recovery, Retry, SuccessFactors, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -47,6 +47,8 @@ pub struct Heuristic {
     after_failed_start: Recovery,
     learned: Learned,
     hardware: Hardware,
+    /// Size of the cluster.
+    nodes: Nodes,
     profile: Profile,
     /// Sorted by (start, job).
     planned: Vec<Slot>,
@@ -139,6 +141,7 @@ impl Heuristic {
             hardware: Hardware::new(settings.reliability.clone()),
             learned: Learned::new(&settings.promises, estimates),
             settings,
+            nodes,
             profile: Profile::new(nodes.0, Seconds::ZERO),
             planned: Vec::new(),
             running: Vec::new(),
@@ -175,6 +178,19 @@ impl Heuristic {
     fn refresh_for(&mut self, cluster: &Cluster) {
         let down = cluster.nodes().0 - cluster.up().count().0;
         self.refresh(cluster.now(), down);
+    }
+
+    /// The span, in which a job takes so many nodes that are free in the plan.
+    fn exposure(&self, nodes: Nodes, (start, end): (Seconds, Seconds)) -> Exposure {
+        let load = || (self.profile).load(start, end, self.nodes, nodes);
+        self.hardware.exposure((start, end), load)
+    }
+
+    /// The factors of the PoS of so many nodes, which are free in the plan, in a window which is
+    /// long enough with the probability `room`.
+    fn window(&self, nodes: Nodes, window: (Seconds, Seconds), room: f64) -> SuccessFactors {
+        let exposure = self.exposure(nodes, window);
+        self.hardware.window(nodes, &exposure, room)
     }
 
     /// Tries to give every accepted job without a slot a new one.
@@ -430,7 +446,7 @@ impl JobQuoter for Heuristic {
         let slot = self.place(cluster, job).0?;
         let success = slot
             .success
-            .unwrap_or_else(|| (self.hardware).window(job.nodes, (slot.start, slot.end), 1.0));
+            .unwrap_or_else(|| self.window(job.nodes, (slot.start, slot.end), 1.0));
         Some(
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),

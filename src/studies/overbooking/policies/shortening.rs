@@ -53,7 +53,7 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy, Promise,
+    Checkpointing, Cluster, EarlyStart, Exposure, Hardware, PenaltySettings, Phase, Policy, Promise,
     Recovery, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
@@ -445,7 +445,8 @@ impl WindowSeller for Shortening {
     ) -> Option<WindowQuote> {
         let usable = Some((cluster.now(), cluster.up()));
         let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
-        let success = self.hardware.window_on(&nodes, (start, end), 1.0);
+        let exposure = Exposure::within(start, end);
+        let success = self.hardware.window_on(&nodes, &exposure, 1.0);
         Some(WindowQuote::free(success, self.settings.test_full_length))
     }
 }

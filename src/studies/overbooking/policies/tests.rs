@@ -5,6 +5,7 @@ mod backfilling_at_risk;
 mod double_execution;
 mod events;
 mod excluded;
+mod failures_by_load;
 mod late_offers;
 mod lengthened;
 mod more_time;

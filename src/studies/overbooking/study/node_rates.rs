@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bookahead_core::failures::{FailureTrace, NodeRates, by_reliability, learn_node_rates};
+use bookahead_core::failures::{NodeFailures, NodeRates, by_reliability, learn_node_rates};
 use bookahead_core::scheduling::{NodeKnowledge, NodeOrder, PolicySpec};
 use bookahead_core::units::NodeIndex;
 use bookahead_lab::study::SimulationSpec;
@@ -73,11 +73,14 @@ pub(super) fn knowing_nodes(
 pub(super) fn renumbered(
     spec: &SimulationSpec,
     inputs: &Inputs,
-    failures: Arc<FailureTrace>,
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-    Ok(match order(spec, inputs)? {
-        None => failures,
-        Some(order) => Arc::new(failures.renumbered(&order)),
+    failures: NodeFailures,
+) -> Result<NodeFailures, Arc<InputError>> {
+    // Nothing is learned of nodes whose failures follow the load: the order is an error then.
+    Ok(match (order(spec, inputs)?, failures) {
+        (Some(order), NodeFailures::Known(known)) => {
+            NodeFailures::Known(Arc::new(known.renumbered(&order)))
+        }
+        (_, failures) => failures,
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Battery, OverbookingStudy, PolicySimulation, node_rates};
 use crate::best_effort::BestEffortSettings;
 use crate::{ClientTies, ClosedLoop, Dependencies, Lengthening};
-use bookahead_core::failures::FailureTrace;
+use bookahead_core::failures::NodeFailures;
 use bookahead_core::scheduling::{Customers, LongerEstimates};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::battery::battery_before;
@@ -47,7 +47,7 @@ fn batteries_before(
             }
         };
         if let Some(jobs) = jobs {
-            let failures = inputs.failures_with(spec, &jobs, replication)?;
+            let failures = inputs.node_failures(spec, &jobs, replication, Seconds::ZERO)?;
             let jobs = match &study.best_effort {
                 None => jobs,
                 Some(settings) => promised_only(settings, spec, inputs, &jobs),
@@ -87,7 +87,7 @@ pub(super) fn failures(
     study: &OverbookingStudy,
     spec: &SimulationSpec,
     inputs: &Inputs,
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+) -> Result<NodeFailures, Arc<InputError>> {
     let workload = inputs.workload(spec)?;
     let jobs = jobs(study, spec, inputs, &workload)?;
     let ties = ties(study, spec, inputs, &jobs)?;
@@ -102,13 +102,13 @@ fn failures_of(
     inputs: &Inputs,
     jobs: &[Job],
     ties: Option<&ClientTies>,
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+) -> Result<NodeFailures, Arc<InputError>> {
     let Some(ties) = ties else {
-        return inputs.failures_with(spec, jobs, spec.replication);
+        return inputs.node_failures(spec, jobs, spec.replication, Seconds::ZERO);
     };
     let listed = jobs.iter().map(|job| job.deadline).max();
     let later = ties.latest_end(&study.client, jobs) - listed.unwrap_or(Seconds::ZERO);
-    inputs.failures_for(spec, jobs, spec.replication, later.max(Seconds::ZERO))
+    inputs.node_failures(spec, jobs, spec.replication, later.max(Seconds::ZERO))
 }
 
 /// What ties the jobs of a closed loop together; `None` where the loop is open.
@@ -169,7 +169,7 @@ pub(super) fn with_inputs(
     let workload = inputs.workload(spec)?;
     let jobs = jobs(study, spec, inputs, &workload)?;
     let ties = ties(study, spec, inputs, &jobs)?;
-    let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
+    let met = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
     let (jobs, best_effort) = match study.best_effort {
         None => (jobs, None),
         Some(settings) => {
@@ -182,8 +182,11 @@ pub(super) fn with_inputs(
         strategy: inputs.studies().policy(&spec.scheduling.strategy),
         policy: node_rates::knowing_nodes(spec, inputs)?,
         before: batteries_before(study, spec, inputs, &workload)?,
-        failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,
-        recorded,
+        recorded: match &met {
+            NodeFailures::Known(known) => Some(Arc::clone(known)),
+            NodeFailures::ByLoad(_) => None,
+        },
+        failures: node_rates::renumbered(spec, inputs, met)?,
         customers: customers(study, spec, inputs, &jobs),
         longer_estimates: longer_estimates(study, spec, inputs, &jobs),
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),

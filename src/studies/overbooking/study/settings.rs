@@ -200,13 +200,13 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
             failed_start: default.failed_start,
             retry: default.retry,
             early_start: default.early_start,
-            ..without_counts(recovering)
+            ..without_load(without_counts(recovering))
         },
         PlanKind::Mapped => PolicySpec {
             double_execution: recovering.double_execution,
             ..without_counts(recovering)
         },
-        PlanKind::Shortened => without_counts(recovering),
+        PlanKind::Shortened => without_load(without_counts(recovering)),
         PlanKind::Counted => PolicySpec {
             early_start: default.early_start,
             ..recovering
@@ -288,7 +288,7 @@ fn nodes_read(
 
 /// A planner that believes in a changing rate knows what time it is on the failure clock.
 fn on_the_failure_clock(mut believed: Reliability, failures: &FailureSettings) -> Reliability {
-    believed.rate.offset = if believed.rate.is_constant() {
+    believed.rate.offset = if believed.rate.factors.is_constant() {
         Seconds::ZERO
     } else {
         failures.offset
@@ -360,4 +360,11 @@ fn without_counts(policy: PolicySpec) -> PolicySpec {
         double_execution: default.double_execution,
         ..policy
     }
+}
+
+/// Without what a planner believes of failures that follow the load, which plans of another kind do
+/// not tell.
+fn without_load(mut policy: PolicySpec) -> PolicySpec {
+    policy.reliability.rate.load = None;
+    policy
 }

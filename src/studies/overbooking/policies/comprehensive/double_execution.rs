@@ -39,7 +39,7 @@ impl Comprehensive {
             None => first.executable,
         };
         let executable = executable.min(first.executable);
-        let second = self.hardware.window_on(&others, (start, end), executable);
+        let second = self.window_on(&others, (start, end), executable);
         let both = first.beside(&second);
         let share = (end - start).0 as f64 / job.estimate.0 as f64;
         rule.pays(first.pos(), both.pos(), share)
@@ -69,7 +69,7 @@ impl Comprehensive {
             return slot;
         }
         let window = (&slot.nodes, slot.start, slot.end);
-        let single = (self.hardware).window_on(&slot.nodes, (slot.start, slot.end), 1.0);
+        let single = self.window_on(&slot.nodes, (slot.start, slot.end), 1.0);
         match self.second_run(cluster, job, None, window, slot.end, &single) {
             Some((nodes, both)) => Candidate {
                 success: Some(both),

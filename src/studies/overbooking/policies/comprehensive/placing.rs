@@ -164,7 +164,7 @@ impl Comprehensive {
                 {
                     let end = start + job.estimate;
                     let slot = Candidate {
-                        success: Some(self.hardware.window_on(&nodes, (start, end), 1.0)),
+                        success: Some(self.window_on(&nodes, (start, end), 1.0)),
                         nodes,
                         start,
                         end,
@@ -225,7 +225,8 @@ impl Comprehensive {
         }
         let available = self.hardware.available_on(&gap.nodes);
         let exposed_from = gap.end - length.min(job.estimate);
-        let survives = (self.hardware).survives_on(&gap.nodes, exposed_from, gap.end);
+        let exposure = self.exposure(job.nodes, (exposed_from, gap.end));
+        let survives = (self.hardware).survives_on(&gap.nodes, &exposure);
         let done_by = cluster.done_by(job.id, gap.start, gap.end);
         let rule = self.learned.rule(self.settings.acceptance);
         let room = (done_by - gap.from).0 as f64;

@@ -2,6 +2,7 @@
 
 use bookahead_core::plan::NodeSet;
 use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, Retry, SuccessFactors};
+use bookahead_core::units::Nodes;
 use bookahead_core::workload::{Job, JobId};
 
 use super::completions::Question;
@@ -156,7 +157,8 @@ impl Comprehensive {
         let success = SuccessFactors {
             available: self.hardware.available_on(&slot.nodes),
             executable,
-            survives: self.hardware.survives_on(&slot.nodes, start, end),
+            survives: (self.hardware)
+                .survives_on(&slot.nodes, &self.exposure(Nodes(0), (start, end))),
         };
         Some(self.learned.quote(start, end, is_short, &success))
     }

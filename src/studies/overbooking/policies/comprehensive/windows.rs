@@ -20,7 +20,7 @@ impl Comprehensive {
     ) -> Option<WindowQuote> {
         let usable = Some((cluster.now(), cluster.up()));
         let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
-        let success = self.hardware.window_on(&nodes, (start, end), 1.0);
+        let success = self.window_on(&nodes, (start, end), 1.0);
         Some(WindowQuote::free(success, self.settings.test_full_length))
     }
 

@@ -117,7 +117,7 @@ impl Heuristic {
 
     fn full(&self, job: &Job, start: Seconds) -> Candidate {
         let end = start + job.estimate;
-        let single = || self.hardware.window(job.nodes, (start, end), 1.0);
+        let single = || self.window(job.nodes, (start, end), 1.0);
         let doubled = (self.settings.double_execution)
             .and_then(|_| self.doubled(job, (start, end), &single()));
         Candidate {
@@ -169,7 +169,10 @@ impl Heuristic {
             let single = SuccessFactors {
                 available,
                 executable,
-                survives: self.hardware.survives(job.nodes, start, start + length),
+                survives: (self.hardware).survives(
+                    job.nodes,
+                    &self.exposure(job.nodes, (start, start + length)),
+                ),
             };
             let doubled = self.doubled(job, (start, start + length), &single);
             let success = doubled.unwrap_or(single);

@@ -1,7 +1,7 @@
 //! Jobs that lost their nodes, and the places where jobs that save their work go on.
 
 use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, SuccessFactors};
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
 use super::best_slot::best_slot;
@@ -66,7 +66,8 @@ impl Heuristic {
                 Some((_, ratios)) => cluster.executable(&job, &ratios, slot.start, slot.end),
                 None => 0.0,
             },
-            survives: (self.hardware).survives(job.nodes, slot.start, slot.end),
+            survives: (self.hardware)
+                .survives(job.nodes, &self.exposure(Nodes(0), (slot.start, slot.end))),
         };
         let quote = (self.learned).quote(slot.start, slot.end, !slot.is_full(), &success);
         Some(quote)

@@ -43,7 +43,7 @@ impl Heuristic {
         free: bool,
     ) -> WindowQuote {
         WindowQuote {
-            success: self.hardware.window(nodes, span, executable),
+            success: self.window(nodes, span, executable),
             free,
             tested: !free || self.settings.test_full_length,
         }

@@ -205,9 +205,8 @@ fn half_or_all() -> Arc<EstimateModel> {
 
 #[test]
 fn an_overbooked_job_with_nodes_of_its_own_is_promised_what_both_runs_are_worth() {
-    // Node 0 is taken in [0, 2) and nodes 0 to 3 from 5 on; a job of one node and 4 h that is due
-    // at 5 fits in [0, 5) on nodes 1 to 3, so it is planned whole. One of 6 h has 5 of them on each,
-    // with F = 1/2, and h = (1 + 0.01/0.4333)^-1 · e^-0.05 for each of its runs.
+    // All nodes are taken from 5 h on. A job of one node and 6 h that is due then has 5 of them on
+    // each node: F = 1/2, and h = e^-0.05 ÷ (1 + 0.01/0.4333) for each of its runs.
     let settings = PolicySpec {
         acceptance: Acceptance::Pof { maximum: 0.52 },
         ..settings_of("comprehensive-overbooking", Some(0.0))
@@ -215,7 +214,7 @@ fn an_overbooked_job_with_nodes_of_its_own_is_promised_what_both_runs_are_worth(
     let fixed = job(0, 4, 5, 5, 10).into_reservation(Seconds(5 * HOUR));
     let jobs = [fixed, job(1, 1, 6, 3, 5)];
     let played = play_with(Some(half_or_all()), &settings, &jobs, &failing(&[(0, 1)]));
-    let outcome = &played.outcomes[0];
+    let outcome = &played.outcomes[1];
     let success = outcome.promise.and_then(|promise| promise.success).unwrap();
     let up = libm::exp(-0.05) / (1.0 + 0.01 / 0.4333);
     let single = 0.5 * up;
@@ -235,5 +234,5 @@ fn an_overbooked_job_with_nodes_of_its_own_is_promised_what_both_runs_are_worth(
         ..settings
     };
     let alone = play_with(Some(half_or_all()), &alone, &jobs, &failing(&[]));
-    assert_eq!(alone.outcomes[0].verdict, Verdict::DroppedNoSlot);
+    assert_eq!(alone.outcomes[1].verdict, Verdict::DroppedNoSlot);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bookahead_core::estimates::{ClassFamily, EstimateModel, EstimateSettings};
-use bookahead_core::failures::FailureTrace;
+use bookahead_core::failures::NodeFailures;
 use bookahead_core::scheduling::registry::PlanKind;
 use bookahead_core::scheduling::{ClusterMachine, Customers, PolicySpec, Verdict};
 use bookahead_core::units::{Nodes, Seconds};
@@ -41,11 +41,7 @@ fn play(strategy: &str, nodes: u32, jobs: &[Job], draws: Option<&[f64]>) -> Repl
     if let Some(draws) = draws {
         machine.serve(Customers::of(draws.to_vec()));
     }
-    replay(
-        machine,
-        Work::Jobs(jobs.into()),
-        &Arc::new(FailureTrace::default()),
-    )
+    replay(machine, Work::Jobs(jobs.into()), &NodeFailures::default())
 }
 
 /// The policies that offer an end.

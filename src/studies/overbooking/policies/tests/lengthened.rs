@@ -50,7 +50,7 @@ fn played(
         end: Seconds::HOUR * end,
     });
     let failures = FailureTrace::from_outages(outage).expect("it ends");
-    let replay = replay(machine, Work::Jobs(Arc::from(jobs)), &Arc::new(failures));
+    let replay = replay(machine, Work::Jobs(Arc::from(jobs)), &failures.into());
     (replay.metrics, replay.outcomes)
 }
 

@@ -29,7 +29,7 @@ fn played(nodes: u32, settings: &PolicySpec, jobs: &[Job], down: Option<(i64, i6
     let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
     let policy = (strategy.build)(Nodes(nodes), settings, None);
     let machine = ClusterMachine::new(Nodes(nodes), policy);
-    replay(machine, Work::Jobs(Arc::from(jobs)), &Arc::new(failures))
+    replay(machine, Work::Jobs(Arc::from(jobs)), &failures.into())
 }
 
 /// The nodes of each job, by id; each job starts once.
