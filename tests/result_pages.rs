@@ -6,6 +6,7 @@ mod co_reservations;
 mod double_execution;
 mod kinds;
 mod longer_estimates;
+mod network;
 mod overlap;
 mod packing;
 mod refunds;

@@ -164,6 +164,7 @@ fn outcome(settings: &ProvisioningSettings, alpha: f64, replication: u32) -> Pro
     let lost = provisions && replication == 1;
     ProvisioningOutcome {
         submission: 0,
+        transfers: Vec::new(),
         costs: Vec::new(),
         submitted,
         planned,

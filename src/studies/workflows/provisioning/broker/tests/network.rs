@@ -3,6 +3,7 @@
 use bookahead_core::workload::workflows::Network;
 
 use super::*;
+use crate::provisioning::measures::provisioning_measures;
 use crate::provisioning::{NetworkSlots, QueueChoice, SiteChoice};
 
 /// Two tasks of a processor that run ten seconds at the first site and a day at the second, and one
@@ -27,15 +28,24 @@ fn meeting(slots: NetworkSlots) -> Application {
     Application::new(tasks, vec![0, 1, 2]).over(slots.terms(&network))
 }
 
+fn inputs(
+    slots: NetworkSlots,
+    settings: &ProvisioningSettings,
+    last_site: SiteWorkload,
+    submissions: usize,
+) -> ProvisioningInputs {
+    let sites = vec![workload(2, Vec::new()), last_site];
+    let instants = vec![Seconds(600); submissions];
+    inputs_of(sites, meeting(slots), settings, &instants)
+}
+
 fn run(
     slots: NetworkSlots,
     settings: &ProvisioningSettings,
     last_site: SiteWorkload,
     submissions: usize,
 ) -> Vec<ProvisioningOutcome> {
-    let sites = vec![workload(2, Vec::new()), last_site];
-    let instants = vec![Seconds(600); submissions];
-    let inputs = inputs_of(sites, meeting(slots), settings, &instants);
+    let inputs = inputs(slots, settings, last_site, submissions);
     simulate(&inputs, settings, &seed_of(1)).unwrap().outcomes
 }
 
@@ -121,4 +131,35 @@ fn when_a_task_is_refused_its_slots_on_the_network_are_free_again() {
     assert!(!outcome.realised.completed);
     assert_eq!(outcome.transfers, []);
     assert_eq!(outcome.realised.cost, 20.0 / 3_600.0);
+}
+
+/// One of two transfers waits for 100 s. Both hold their slots for 100 s, of two pairs of sites for
+/// the 3,960 s that the application takes; at half the rate, twice as long in twice the lanes.
+#[test]
+fn transfers_are_counted_with_their_waits_their_use_and_their_cost() {
+    let settings = fast(queried(), SearchMethod::Greedy);
+    let measured = |lanes, price| {
+        let slots = NetworkSlots { lanes, price };
+        let inputs = inputs(slots, &settings, workload(4, Vec::new()), 1);
+        let run = simulate(&inputs, &settings, &seed_of(1)).unwrap();
+        provisioning_measures(&inputs, &settings, &run)
+    };
+    let one = measured(1, 1e-3);
+    let two = measured(2, 1e-3);
+    for (name, in_one, in_two) in [
+        ("wf_transfers", 2.0, 2.0),
+        ("wf_transfer_wait_minutes", 50.0 / 60.0, 0.0),
+        (
+            "wf_network_use_percent",
+            100.0 * 200.0 / (2.0 * 3_960.0),
+            100.0 * 400.0 / (2.0 * 2.0 * 3_960.0),
+        ),
+        ("wf_network_su", 2.0, 2.0),
+    ] {
+        for (measured, wanted) in [(&one, in_one), (&two, in_two)] {
+            let found = measured.get(name).unwrap();
+            assert!((found - wanted).abs() < 1e-9, "{name}: {found}");
+        }
+        assert_eq!(measured(0, 0.0).get(name), None);
+    }
 }
