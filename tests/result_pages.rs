@@ -7,6 +7,7 @@ mod double_execution;
 mod failures_by_load;
 mod kinds;
 mod longer_estimates;
+mod network;
 mod overlap;
 mod packing;
 mod refunds;

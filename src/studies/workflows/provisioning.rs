@@ -21,6 +21,7 @@ mod inputs;
 mod layout;
 mod ledger;
 pub mod measures;
+mod network;
 mod of_workflow;
 mod outcome;
 mod pareto;
@@ -49,6 +50,7 @@ pub use fitness::{Fitness, assign_fitness};
 pub use genetic::{Genetic, GeneticSettings, WeightScale, Weighting, moga, nsga2, weighted_sum};
 pub use greedy::{GreedyPlan, PlanFailure, Wish};
 pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
+pub use network::{NetworkSlots, NetworkTerms, Transfer};
 pub use of_workflow::ApplicationError;
 pub use outcome::{
     BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, PriceSample, ProvisioningOutcome,

@@ -16,9 +16,9 @@ use bookahead_workflows::provisioning::study::provisioning_result;
 use bookahead_workflows::provisioning::study::{ProvisionedSettings, ProvisioningStudy};
 use bookahead_workflows::provisioning::{
     Advertised, Application, ApplicationTask, Background, BestEffortOutcome, BoughtSlot,
-    Dependency, EffectOnOthers, FrontMember, PlanValue, PriceSample, ProvisioningInputs,
-    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLoad,
-    SiteWorkload, TaskFate, TaskRun, Users, Wish,
+    Dependency, EffectOnOthers, FrontMember, NetworkSlots, PlanValue, PriceSample,
+    ProvisioningInputs, ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised,
+    SearchMethod, SiteLoad, SiteWorkload, TaskFate, TaskRun, Users, Wish,
 };
 
 /// Costs of the front by hours of its makespan: NSGA-II finds each plan 1 SU cheaper, but none
@@ -62,6 +62,7 @@ pub fn provisioned(
             speeds: Vec::new(),
             prices: Vec::new(),
             sites: Vec::new(),
+            network: NetworkSlots::default(),
             application: ApplicationSettings::default(),
             relative_wish: None,
             users_percent: None,
@@ -163,6 +164,7 @@ fn outcome(settings: &ProvisioningSettings, alpha: f64, replication: u32) -> Pro
     let lost = provisions && replication == 1;
     ProvisioningOutcome {
         submission: 0,
+        transfers: Vec::new(),
         costs: Vec::new(),
         submitted,
         planned,

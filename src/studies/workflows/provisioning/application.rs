@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
+use super::{NetworkTerms, Transfer};
+
 /// One task of an [`Application`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplicationTask {
@@ -47,6 +49,8 @@ pub struct Application {
     /// When the data of finished parents is there, by task and site; empty where no parent is
     /// finished.
     ready: Vec<Vec<Seconds>>,
+    /// On which terms data moves between sites; `None` where transfers never meet and cost nothing.
+    network: Option<NetworkTerms>,
 }
 
 impl Application {
@@ -66,6 +70,7 @@ impl Application {
             order,
             unit_prices: Vec::new(),
             ready: Vec::new(),
+            network: None,
         }
     }
 
@@ -75,6 +80,44 @@ impl Application {
     pub fn priced(mut self, unit_prices: &[f64]) -> Self {
         self.unit_prices = unit_prices.to_vec();
         self
+    }
+
+    /// The same application whose data moves between sites on these terms, at the speed that its
+    /// edges have.
+    #[must_use]
+    pub fn over(mut self, network: Option<NetworkTerms>) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// On which terms data moves between sites; `None` where transfers never meet and cost nothing.
+    #[must_use]
+    pub fn network(&self) -> Option<&NetworkTerms> {
+        self.network.as_ref()
+    }
+
+    /// What these slots on the network cost, in service units.
+    #[must_use]
+    pub fn network_cost(&self, slots: &[Transfer]) -> f64 {
+        let held = slots.iter().map(|slot| (slot.end - slot.start).0);
+        self.network_price(Seconds(held.sum()))
+    }
+
+    /// What the slots for a task's data cost at `site`, in service units.
+    #[must_use]
+    pub fn transfer_cost(&self, task: usize, site: usize, ran: impl Fn(usize) -> usize) -> f64 {
+        let Some(terms) = &self.network else {
+            return 0.0;
+        };
+        let parents = self.tasks[task].parents.iter();
+        let elsewhere = parents.filter(|edge| ran(edge.parent) != site);
+        let held = elsewhere.map(|edge| terms.held(edge.transfer).0);
+        self.network_price(Seconds(held.sum()))
+    }
+
+    fn network_price(&self, held: Seconds) -> f64 {
+        let terms = self.network.as_ref();
+        terms.map_or(0.0, |terms| held.0 as f64 * terms.second_price)
     }
 
     /// What a processor-hour of best effort costs at a site, in service units.
@@ -143,7 +186,8 @@ impl Application {
     }
 
     /// The part of the application that `keeps` names; the parents of its tasks that are no part of
-    /// it ran or will run as `placed` says. With it, the index that each of its tasks has here.
+    /// it ran or will run as `placed` says, and their data arrives without a slot on the network.
+    /// With it, the index that each of its tasks has here.
     #[must_use]
     pub fn rest(
         &self,
@@ -189,6 +233,7 @@ impl Application {
         let rest = Self {
             ready,
             unit_prices: self.unit_prices.clone(),
+            network: self.network,
             ..Self::new(tasks, order)
         };
         (rest, kept)

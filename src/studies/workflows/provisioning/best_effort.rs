@@ -6,8 +6,9 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use super::copies::{Copies, TaskCopy};
+use super::network::Links;
 use super::queue_choice::TasksInTransit;
-use super::{Application, CancelledCopies, ProviderSite, QueueChoice, TaskPlacement};
+use super::{Application, CancelledCopies, ProviderSite, QueueChoice, TaskPlacement, Transfer};
 
 /// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
 #[derive(Clone)]
@@ -32,6 +33,8 @@ pub struct BestEffortRun {
     pub makespan: Seconds,
     /// Copies of tasks that were cancelled.
     pub cancelled: CancelledCopies,
+    /// The slots on the network that its data took.
+    pub transfers: Vec<Transfer>,
 }
 
 /// Arrivals are handed over in windows of this length.
@@ -63,6 +66,7 @@ pub fn best_effort(
         submitted: vec![begin; tasks.len()],
         makespan: Seconds::ZERO,
         cancelled: CancelledCopies::default(),
+        transfers: Vec::new(),
     };
     let mut waiting_for: Vec<usize> = tasks.iter().map(|task| task.parents.len()).collect();
     let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -90,6 +94,7 @@ pub fn best_effort(
     let sizes: Vec<Nodes> = sites.iter().map(|site| site.site.nodes()).collect();
     let mut in_transit = TasksInTransit::new(sites.len());
     let mut copies = Copies::new(sites.len());
+    let mut links = Links::default();
     while open > 0 {
         let in_system = sites.iter().enumerate();
         let in_system =
@@ -99,17 +104,21 @@ pub fn best_effort(
             let needs = &application.tasks()[task];
             let nodes = needs.nodes;
             let placed = |parent: usize| (run.placements[parent].site, run.placements[parent].end);
-            let arrival = |site| application.earliest(task, site, now, placed);
+            let arrivals = (0..sites.len())
+                .map(|site| links.earliest(application, task, site, now, placed))
+                .collect::<Vec<Seconds>>();
             let wait = |site: &BestEffortSite<'_>| match choice.quantile() {
                 Some(quantile) => site.site.predicted_waits(&[nodes], quantile),
                 None => Some(vec![Seconds::ZERO]),
             };
             let waits: Vec<Seconds> = sites.iter().map(wait).collect::<Option<Vec<_>>>()?.concat();
-            let end = |site: usize| arrival(site) + waits[site] + needs.runtimes[site];
+            let end = |site: usize| arrivals[site] + waits[site] + needs.runtimes[site];
             let chosen = busy.send(choice, &sizes, nodes, end);
-            let submitted = chosen.iter().map(|&site| arrival(site)).min()?;
+            let submitted = chosen.iter().map(|&site| arrivals[site]).min()?;
             for site in chosen {
-                let job = task_job(application, task, site, arrival(site), FIRST_TASK);
+                let (arrival, sent) = links.send(application, task, site, now, placed);
+                run.transfers.extend(sent);
+                let job = task_job(application, task, site, arrival, FIRST_TASK);
                 if choice.is_redundant() {
                     let transfers = application.transfers(task, site, |parent| placed(parent).0);
                     copies.send(TaskCopy::sent(job, site, transfers));

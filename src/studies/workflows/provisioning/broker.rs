@@ -223,6 +223,7 @@ impl Broker<'_> {
         outcome.realised.replans += plan.gone.min(retries);
         if plan.failure.is_none() {
             state.paid += plan.value.cost;
+            state.outcome.transfers.append(&mut plan.transfers);
             let value = state.since_submission(plan.value, begin);
             state.outcome.planned.get_or_insert(value);
             state.ledger.enter_greedy(of, &plan);
@@ -237,6 +238,11 @@ impl Broker<'_> {
             }
         }
         plan.booked = begun;
+        let now = self.environment.now();
+        let links = &mut self.environment.links;
+        links.free_after(now, planned, &mut plan.transfers);
+        state.paid += planned.network_cost(&plan.transfers);
+        state.outcome.transfers.append(&mut plan.transfers);
         state.paid += state.ledger.enter_greedy(of, &plan);
         let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
         self.give_back(state, unplanned).await?;
@@ -265,7 +271,8 @@ impl Broker<'_> {
             let slots = tariff.all_offered(&free, planned);
             let mut evaluator = Evaluator::new(planned, &slots, begin)
                 .choosing(self.settings.site_choice)
-                .under(tariff);
+                .under(tariff)
+                .beside(&self.environment.links);
             let is_first = state.plans == 0;
             let shared = self.inputs.searched.as_deref();
             // The earlier search holds for the slots of the instant, as they were advertised, and
@@ -454,9 +461,10 @@ fn best_effort_of(application: &Application, run: &BestEffortRun) -> BestEffortO
     });
     BestEffortOutcome {
         makespan: run.makespan,
-        cost: charges.sum::<f64>() / 3_600.0,
+        cost: charges.sum::<f64>() / 3_600.0 + application.network_cost(&run.transfers),
         placements: run.placements.clone(),
         cancelled: run.cancelled,
+        transfers: run.transfers.clone(),
     }
 }
 

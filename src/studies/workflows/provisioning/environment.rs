@@ -6,6 +6,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, RequestId};
 use bookahead_reservations::replanning::{Offer, ReplanningSettings};
 
+use super::network::Links;
 use super::questions::{advertised, book, book_all, query, reports, started, waits};
 use super::search::still_open;
 use super::{
@@ -23,6 +24,8 @@ pub(super) struct Environment<'a> {
     pub(super) asked: Option<usize>,
     /// How sites charge for what they sell by queries.
     pub(super) charges: ReplanningSettings,
+    /// What is reserved of the bandwidth between them.
+    pub(super) links: Links,
     /// By site, how many jobs of others have been handed over.
     handed_over: Vec<usize>,
     now: Seconds,
@@ -50,6 +53,7 @@ impl<'a> Environment<'a> {
             users,
             asked: None,
             charges: ReplanningSettings::default(),
+            links: Links::default(),
             handed_over: sites.iter().map(submitted).collect(),
             now,
             latency,

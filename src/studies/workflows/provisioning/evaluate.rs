@@ -9,7 +9,8 @@ use bookahead_core::plan::Slot;
 use bookahead_core::units::{Nodes, Seconds};
 
 use self::parts::{Part, Parts};
-use super::{Application, ApplicationTask, SiteChoice, SlotTariff};
+use super::network::Links;
+use super::{Application, ApplicationTask, SiteChoice, SlotTariff, Transfer};
 
 /// A slot and the site that advertises it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +25,8 @@ pub struct Advertised {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanValue {
     /// AC, the allocation cost in service units: slots that are sold whole and are used count
-    /// whole, of others what is used; what is chosen and not used costs nothing (AMB-14h).
+    /// whole, of others what is used; what is chosen and not used costs nothing (AMB-14h). Slots on
+    /// the network are added.
     pub cost: f64,
     /// SC, the makespan: from submission to the end of the last task.
     pub makespan: Seconds,
@@ -69,6 +71,11 @@ pub struct Evaluator<'a> {
     known: Vec<Known>,
     used: Vec<Use>,
     placed: Vec<TaskPlacement>,
+    /// What is reserved of the network beside the plan.
+    beside: Links,
+    /// The same with what the plan takes of it.
+    links: Links,
+    transfers: Vec<Transfer>,
 }
 
 /// An earliest start that was found: a task that may start from `asked` on cannot start before
@@ -143,6 +150,9 @@ impl<'a> Evaluator<'a> {
             known: vec![Known::NOTHING; count * sites],
             used: vec![Use::default(); slots.len()],
             placed: vec![nowhere; application.tasks().len()],
+            beside: Links::default(),
+            links: Links::default(),
+            transfers: Vec::new(),
         }
     }
 
@@ -157,6 +167,15 @@ impl<'a> Evaluator<'a> {
     #[must_use]
     pub fn under(mut self, tariff: SlotTariff) -> Self {
         self.tariff = tariff;
+        self
+    }
+
+    /// The same evaluator beside what is reserved of the network.
+    #[must_use]
+    pub(super) fn beside(mut self, links: &Links) -> Self {
+        if self.application.network().is_some() {
+            self.beside.clone_from(links);
+        }
         self
     }
 
@@ -192,6 +211,13 @@ impl<'a> Evaluator<'a> {
                 used.by_day += i64::from(taken.nodes) * by_day;
                 used.last_end = used.last_end.max(end);
             });
+            if self.application.network().is_some() {
+                let placed = &self.placed;
+                let finished = |parent: usize| (placed[parent].site, placed[parent].end);
+                let (application, submitted) = (self.application, self.submitted);
+                let (_, sent) = (self.links).send(application, task, site, submitted, finished);
+                self.transfers.extend(sent);
+            }
             self.placed[task] = TaskPlacement { site, start, end };
         }
         let finish = self.placed.iter().map(|placed| placed.end).max();
@@ -207,6 +233,11 @@ impl<'a> Evaluator<'a> {
         &self.placed
     }
 
+    /// The slots on the network that the plan takes that was evaluated last.
+    pub(super) fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
     /// Which slots the plan that was evaluated last pays for, and node-seconds used of each; where
     /// the application did not fit, by the tasks in front of the one that found no place.
     pub fn used(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
@@ -218,6 +249,10 @@ impl<'a> Evaluator<'a> {
     fn begin(&mut self, chosen: &[bool]) {
         self.known.fill(Known::NOTHING);
         self.used.fill(Use::default());
+        if self.application.network().is_some() {
+            self.links.clone_from(&self.beside);
+            self.transfers.clear();
+        }
         for (bin, offered) in self.bins.iter_mut().zip(&self.offered) {
             let parts = offered.iter().copied();
             bin.begin(parts.filter(|part| chosen[part.origin as usize]));
@@ -232,11 +267,9 @@ impl<'a> Evaluator<'a> {
         let mut best: Option<(usize, Seconds, Seconds)> = None;
         for (site, bin) in self.bins.iter_mut().enumerate() {
             let placed = &self.placed;
-            let earliest = self
-                .application
-                .earliest(task, site, self.submitted, |parent| {
-                    (placed[parent].site, placed[parent].end)
-                });
+            let finished = |parent: usize| (placed[parent].site, placed[parent].end);
+            let (application, submitted) = (self.application, self.submitted);
+            let earliest = (self.links).earliest(application, task, site, submitted, finished);
             let duration = needs.runtimes[site];
             let lead = match self.choice {
                 SiteChoice::EarliestStart => Seconds::ZERO,
@@ -289,7 +322,7 @@ impl<'a> Evaluator<'a> {
                 (processor_seconds + paid, fixed + slot.fixed_price)
             },
         );
-        processor_seconds / 3_600.0 + fixed
+        processor_seconds / 3_600.0 + fixed + self.application.network_cost(&self.transfers)
     }
 }
 

@@ -15,6 +15,7 @@ use bookahead_reservations::selection;
 use super::environment::Environment;
 use super::{
     Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteQuestion, TaskPlacement,
+    Transfer,
 };
 
 /// What a user wants of a plan.
@@ -114,6 +115,8 @@ pub struct GreedyPlan {
     pub unit_price: f64,
     /// c · n · d of each task's slot, by index, in processor-seconds of 1 SU an hour.
     pub charges: Vec<f64>,
+    /// The slots on the network that bring the data of its tasks.
+    pub transfers: Vec<Transfer>,
     /// Cost in service units, and makespan.
     pub value: PlanValue,
     /// Queries that were answered.
@@ -181,14 +184,15 @@ pub(super) async fn greedy(
         let mut choices: Vec<(usize, Offer)> = Vec::new();
         let fitting = sites.sizes().enumerate();
         let fitting = fitting.filter(|(_, nodes)| needs.nodes <= *nodes);
+        let placements = &plan.placements;
+        let finished = |parent: usize| (placements[parent].site, placements[parent].end);
+        let links = &mut sites.links;
         let places = fitting.map(|(site, _)| {
-            let earliest = application.earliest(task, site, submitted, |parent| {
-                let placed = plan.placements[parent];
-                (placed.site, placed.end)
-            });
+            let earliest = links.earliest(application, task, site, submitted, finished);
             (site, earliest, needs.runtimes[site])
         });
-        for (site, offers) in sites.query(needs.nodes, places).await? {
+        let places: Vec<(usize, Seconds, Seconds)> = places.collect();
+        for (site, offers) in sites.query(needs.nodes, places.into_iter()).await? {
             if let Some(prices) = &mut prices {
                 prices.extend(offers.iter().map(|offer| PriceSample {
                     query: plan.queries as u32,
@@ -208,9 +212,13 @@ pub(super) async fn greedy(
             let reserved = sites.charges.reserved_charge(work);
             application.charge(site, reserved)
         };
+        let network = |site| {
+            let ran = |parent: usize| placements[parent].site;
+            3_600.0 * application.transfer_cost(task, site, ran)
+        };
         let cost = |(site, offer): &(usize, Offer)| {
             let work = needs.nodes.for_span(needs.runtimes[*site]);
-            charge(*site, work) + offer.price.0 as f64
+            charge(*site, work) + offer.price.0 as f64 + network(*site)
         };
         let end = |(site, offer): &(usize, Offer)| offer.start + needs.runtimes[*site];
         let values: Vec<(f64, f64)> = choices
@@ -238,6 +246,9 @@ pub(super) async fn greedy(
         };
         let (site, offer) = choices[chosen];
         let (cost, end) = (cost(&choices[chosen]), end(&choices[chosen]));
+        let network = network(site);
+        let links = &mut sites.links;
+        let (_, sent) = links.send(application, task, site, submitted, finished);
         let id = RequestId(*next_request);
         *next_request += 1;
         let question = SiteQuestion::Reserve {
@@ -248,6 +259,7 @@ pub(super) async fn greedy(
             price: offer.price,
         };
         if !sites.reserve(site, question).await? {
+            sites.links.free(application, &sent);
             plan.gone += 1;
             if plan.gone > retries {
                 plan.failure = Some(PlanFailure::GivenUp { task });
@@ -259,7 +271,8 @@ pub(super) async fn greedy(
         cost_ahead -= application.least_cost_of(task);
         plan.booked.push((task, id));
         plan.externalities[task] = offer.price;
-        plan.charges[task] = cost - offer.price.0 as f64;
+        plan.charges[task] = cost - offer.price.0 as f64 - network;
+        plan.transfers.extend(sent);
         plan.placements[task] = TaskPlacement {
             site,
             start: offer.start,
@@ -287,6 +300,7 @@ impl GreedyPlan {
             externalities: vec![NodeSeconds(0); tasks],
             unit_price: 1.0,
             charges: vec![0.0; tasks],
+            transfers: Vec::new(),
             value: PlanValue {
                 cost: 0.0,
                 makespan: Seconds::ZERO,

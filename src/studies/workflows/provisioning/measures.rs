@@ -4,6 +4,7 @@
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::units::Nodes;
 
+use self::network::add_network;
 use self::several::add_applications;
 use super::{
     Application, EffectOnOthers, PlanValue, ProvisioningInputs, ProvisioningOutcome,
@@ -64,6 +65,7 @@ pub fn provisioning_measures(
     if !settings.refund.is_none() {
         add_refunds(&mut measured, outcomes);
     }
+    add_network(&mut measured, inputs, outcomes);
     add_users(&mut measured, inputs, run);
     add_others(&mut measured, &run.effects);
     add_sites(&mut measured, inputs);
@@ -398,6 +400,7 @@ fn total(outcomes: &[ProvisioningOutcome], count: fn(&ProvisioningOutcome) -> u6
     outcomes.iter().map(count).sum::<u64>() as f64
 }
 
+mod network;
 mod several;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use bookahead_core::plan::Slot;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
-use super::{Advertised, CancelledCopies, PlanValue, ProvisioningInputs, TaskPlacement};
+use super::{Advertised, CancelledCopies, PlanValue, ProvisioningInputs, TaskPlacement, Transfer};
 
 /// One submission of an application.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +32,9 @@ pub struct ProvisioningOutcome {
     /// the processor-time that tasks used of it, by what they were to use where none did. Of best
     /// effort, its processor-hours.
     pub costs: Vec<f64>,
+    /// The slots on the network that its data took; empty where transfers never meet and cost
+    /// nothing.
+    pub transfers: Vec<Transfer>,
     /// The plans of a genetic search that nothing beats, in order of cost.
     pub front: Vec<FrontMember>,
     /// Slots of all sites that the search could choose from.
@@ -118,12 +121,14 @@ pub struct Realised {
 pub struct BestEffortOutcome {
     /// From the first submission to the last end.
     pub makespan: Seconds,
-    /// Processor-hours of all tasks.
+    /// Processor-hours of all tasks, and slots on the network.
     pub cost: f64,
     /// Where each task ran, by index.
     pub placements: Vec<TaskPlacement>,
     /// Copies of tasks that were cancelled.
     pub cancelled: CancelledCopies,
+    /// The slots on the network that its data took.
+    pub transfers: Vec<Transfer>,
 }
 
 /// A slot that was paid for.

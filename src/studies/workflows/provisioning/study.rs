@@ -4,8 +4,8 @@
 use self::settings::TASK_BYTES;
 use crate::provisioning::measures::{SiteSummary, front_hypervolume, provisioning_measures};
 use crate::provisioning::{
-    Commitment, Provider, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, SearchMethod,
-    alone, provisioning_scene,
+    Commitment, NetworkSlots, Provider, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
+    SearchMethod, alone, provisioning_scene,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
@@ -201,6 +201,7 @@ impl Study for ProvisioningStudy {
             settings.queue_choice = default.queue_choice;
             // A job has one task, and its volume is not known.
             about.application = ApplicationSettings::default();
+            about.network = NetworkSlots::default();
             about.uncertainty = RuntimeUncertainty::default();
         }
         if about.sites.len() == 1 {
@@ -208,6 +209,7 @@ impl Study for ProvisioningStudy {
             settings.queue_choice = default.queue_choice;
             settings.asked_sites = default.asked_sites;
             about.application.network = Network::default();
+            about.network = NetworkSlots::default();
         }
         if best_effort || (settings.latency == Seconds::ZERO && settings.brokers == 1) {
             // What is offered is never gone.

@@ -88,6 +88,7 @@ impl ApplicationState {
         };
         self.paid = best_effort.cost;
         self.outcome.realised.cancelled = best_effort.cancelled;
+        (self.outcome.transfers).clone_from(&best_effort.transfers);
         let placed = application.order().iter();
         self.outcome.tasks = placed
             .map(|&task| {

@@ -28,6 +28,11 @@ impl Broker<'_> {
             let Some(planned) = planned else {
                 let now = self.environment.now();
                 self.give_back(state, |run| run.start > now).await?;
+                let links = &mut self.environment.links;
+                let sent = &mut state.outcome.transfers;
+                let before = inputs.application.network_cost(sent);
+                links.free_after(now, &inputs.application, sent);
+                state.paid -= before - inputs.application.network_cost(sent);
                 return Ok(false);
             };
             all.cost += planned.cost;

@@ -192,13 +192,18 @@ impl Broker<'_> {
         };
         let mut jobs = vec![Vec::new(); sites.len()];
         for (number, task) in ready.into_iter().enumerate() {
-            let arrival = |site| {
-                application.earliest(task, site, now, |parent| {
+            let finished = |site| {
+                let placements = &placements;
+                move |parent: usize| {
                     placements[parent].map_or((site, now), |placed| (placed.site, placed.end))
-                })
+                }
             };
+            let links = &mut self.environment.links;
+            let arrivals = (0..sites.len())
+                .map(|site| links.earliest(application, task, site, now, finished(site)))
+                .collect::<Vec<Seconds>>();
             let runtimes = &application.tasks()[task].runtimes;
-            let end = |site: usize| arrival(site) + waits[site][number] + runtimes[site];
+            let end = |site: usize| arrivals[site] + waits[site][number] + runtimes[site];
             let chosen = busy.send(choice, &sizes, widths[number], end);
             if chosen.is_empty() {
                 let state = &mut self.states[place];
@@ -208,7 +213,10 @@ impl Broker<'_> {
             }
             let first = FIRST_TASK + (place * application.tasks().len()) as u32;
             for site in chosen {
-                let job = task_job(application, task, site, arrival(site), first);
+                let links = &mut self.environment.links;
+                let (arrival, sent) = links.send(application, task, site, now, finished(site));
+                self.states[place].outcome.transfers.extend(sent);
+                let job = task_job(application, task, site, arrival, first);
                 if choice.is_redundant() {
                     let ran = |parent: usize| placements[parent].map_or(site, |placed| placed.site);
                     let transfers = application.transfers(task, site, ran);
@@ -236,7 +244,7 @@ impl ApplicationState {
         if let Some(progress) = self.progress.take() {
             let (runs, cost) = progress.runs(application);
             self.outcome.tasks = runs;
-            self.paid = cost;
+            self.paid = cost + application.network_cost(&self.outcome.transfers);
         }
     }
 }

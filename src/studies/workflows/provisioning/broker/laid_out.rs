@@ -7,7 +7,7 @@ use super::{Broker, PlannedTasks};
 use crate::provisioning::layout::{Share, lay_out};
 use crate::provisioning::ledger::Purchase;
 use crate::provisioning::{
-    Advertised, Application, BrokerError, Evaluator, PlanValue, TaskPlacement,
+    Advertised, Application, BrokerError, Evaluator, PlanValue, TaskPlacement, Transfer,
 };
 
 /// Where the tasks run on some slots, and what they take of each.
@@ -15,6 +15,7 @@ pub(super) struct LaidOut {
     value: PlanValue,
     placements: Vec<TaskPlacement>,
     pub(super) shares: Vec<Share>,
+    transfers: Vec<Transfer>,
 }
 
 impl LaidOut {
@@ -43,14 +44,15 @@ impl LaidOut {
             value,
             placements,
             shares,
+            transfers: evaluator.transfers().to_vec(),
         })
     }
 }
 
 impl Broker<'_> {
-    /// Enters a plan whose slots were all booked.
+    /// Enters a plan whose slots were all booked, those on the network with them.
     pub(super) fn enter(
-        &self,
+        &mut self,
         state: &mut ApplicationState,
         planned: &Application,
         tasks: &[usize],
@@ -59,6 +61,8 @@ impl Broker<'_> {
         bought: &[Purchase],
     ) {
         state.paid += plan.value.cost;
+        self.environment.links.take(planned, &plan.transfers);
+        state.outcome.transfers.extend_from_slice(&plan.transfers);
         let real = self.inputs.real(state.outcome.submission as usize);
         let of = PlannedTasks { real, tasks };
         let (placements, shares) = (&plan.placements, &plan.shares);

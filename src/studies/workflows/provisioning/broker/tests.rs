@@ -1,5 +1,6 @@
 mod commitment;
 mod failures;
+mod network;
 mod one_slot;
 mod outlasting;
 mod queues;

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use bookahead_core::plan::{SlotList, SlotRules};
 
+use super::super::network::tests::{SlowLinks, lanes};
 use super::super::{ApplicationTask, Dependency};
 use super::*;
 
@@ -59,13 +60,17 @@ fn slowly(
         end: submitted,
     };
     let mut placed = vec![nowhere; application.tasks().len()];
+    let mut links = SlowLinks::default();
     for &task in application.order() {
         let needs = &application.tasks()[task];
         let mut best: Option<((Seconds, usize), Seconds)> = None;
+        let at: Vec<(usize, Seconds)> = placed.iter().map(|it| (it.site, it.end)).collect();
+        let arrival = |links: &mut SlowLinks, site| match application.network() {
+            Some(_) => links.send(application, task, site, submitted, &at),
+            None => application.earliest(task, site, submitted, |parent| at[parent]),
+        };
         for (site, bin) in bins.iter().enumerate() {
-            let earliest = application.earliest(task, site, submitted, |parent| {
-                (placed[parent].site, placed[parent].end)
-            });
+            let earliest = arrival(&mut links.clone(), site);
             let Some(start) = bin.start_for(needs.nodes, needs.runtimes[site], earliest) else {
                 continue;
             };
@@ -78,6 +83,7 @@ fn slowly(
             }
         }
         let ((_, site), start) = best?;
+        arrival(&mut links, site);
         let run = bins[site].place(needs.nodes, needs.runtimes[site], start);
         assert_eq!(run.map(|run| run.start), Some(start));
         placed[task] = TaskPlacement {
@@ -158,7 +164,12 @@ proptest! {
         (application, slots, submitted) in scene(),
         plans in prop::collection::vec(prop::collection::vec(prop::bool::weighted(0.8), 160), 1..4),
         finish in any::<bool>(),
+        number in 0_u32..3,
     ) {
+        let application = match number {
+            0 => application,
+            _ => application.over(lanes(number)),
+        };
         let choice = if finish { SiteChoice::EarliestFinish } else { SiteChoice::EarliestStart };
         let mut evaluator = Evaluator::new(&application, &slots, submitted).choosing(choice);
         for plan in plans {

@@ -45,6 +45,16 @@ section! {
             .words("numbers from 0 to 1000 by site, repeated where there are more sites: service units for a processor-hour of best effort there, which c of slots is a multiple of; empty: the speed of each site")
             .default_is("[]")
             .decides("AMB-49"),
+        /// How many transfers the network carries at once from one site to another.
+        network_lanes: Given<u32> = integer_within(0, 1000)
+            .note(": transfers that an ordered pair of sites carries at once, each in a slot with an equal part of workflow.bandwidth_gbps; 0: any number, each with all of it")
+            .default_is("0")
+            .decides("Singh 2008 §8"),
+        /// What a slot on the network costs.
+        network_price: Given<f64> = real().from(0.0).to(1e6)
+            .note(" service units for each Gbit that a slot between two sites carries")
+            .default_is("0.0")
+            .decides("Singh 2008 §8"),
     }
     tables {
         /// The sites behind the first.

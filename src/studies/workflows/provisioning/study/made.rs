@@ -261,8 +261,10 @@ impl<'a> Made<'a> {
         self.shared.applications.get(key, || {
             let workflow = workflow.workflow.at_speeds(&about.speeds);
             let workflow = workflow.map_err(undrawable)?;
-            Application::of(&workflow, &sizes, &about.application.network)
-                .map(|application| application.priced(&about.prices))
+            let network = about.network.at_rate_of_a_slot(&about.application.network);
+            let terms = about.network.terms(&network);
+            Application::of(&workflow, &sizes, &network)
+                .map(|application| application.priced(&about.prices).over(terms))
                 .map_err(|error| InputError::Workflow(error.to_string()))
         })
     }
@@ -400,7 +402,12 @@ pub(super) fn application_key(spec: &SimulationSpec, about: &ProvisionedSettings
     format!(
         "{}|{instance}|{}",
         spec.seed,
-        canonical_text(&(&about.application, &about.speeds, &about.prices))
+        canonical_text(&(
+            &about.application,
+            &about.speeds,
+            &about.prices,
+            about.network
+        ))
     )
 }
 

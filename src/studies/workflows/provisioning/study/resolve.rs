@@ -11,8 +11,8 @@ use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
 use super::resolve_application::{application, jobs_fit, no_bound, uncertainty, users_percent};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::provisioning::{
-    Commitment, GeneticSettings, Provider, ProvisioningSettings, QueueChoice, Refund, SearchMethod,
-    SlotTariff, Wish,
+    Commitment, GeneticSettings, Provider, ProvisioningSettings, Refund, SearchMethod, SlotTariff,
+    Wish,
 };
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::{ApplicationSettings, RuntimeUncertainty};
@@ -24,7 +24,12 @@ use bookahead_reservations::replanning::study::reserved_unit_price;
 use bookahead_reservations::slots::study::keys::RawSlots;
 use bookahead_reservations::slots::study::slot_study;
 
+mod network;
+mod queues;
 mod unlike;
+
+use self::network::network_fits;
+use self::queues::{queue_choice, queues_fit};
 
 /// The most sites.
 const MOST_SITES: u32 = 64;
@@ -50,6 +55,7 @@ pub(super) fn resolve(
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
     let users_percent = users_percent(&own.workflow, problems);
+    let network = network::network(&own.sites, problems);
     let unlike = unlike::unlike(&own.sites, sites.as_ref().map_or(0, Vec::len), problems);
     traces?;
     let (wish, relative) = wish?;
@@ -64,6 +70,7 @@ pub(super) fn resolve(
         sites: sites?,
         speeds,
         prices,
+        network: network?,
         application: application?,
         relative_wish: relative,
         users_percent: users_percent?,
@@ -73,6 +80,7 @@ pub(super) fn resolve(
         },
     };
     jobs_fit(own, &settings, &about, problems)?;
+    network_fits(own, &settings, &about, asked.failures, problems)?;
     let instants = asked
         .replications
         .saturating_mul(about.instants_each(&settings));
@@ -121,26 +129,6 @@ fn weights_fit(own: &RawTables, search: SearchMethod, problems: &mut Problems) -
     let why = || "the search by a weighted sum knows neither a deadline nor a budget".to_owned();
     let help = "say `requests.alpha`, the weight of the cost, or choose another search";
     no_bound(&own.provisioning, why, help, problems)
-}
-
-/// Sites that keep free rectangles predict no waits and cancel no copies of tasks.
-fn queues_fit(
-    own: &RawTables,
-    settings: &ProvisioningSettings,
-    problems: &mut Problems,
-) -> Option<()> {
-    if settings.queue_choice.is_default() || !settings.has_rectangles() {
-        return Some(());
-    }
-    let field = own.provisioning.queue_choice();
-    problems.add(
-        ProblemKind::Conflict,
-        field.key.path,
-        field.place(),
-        "on free rectangles every job has its place when it comes: no wait is predicted, and nothing is cancelled in favour of others",
-        "say `slots.source = \"plan\"`, or `queue_choice = \"fewest-tasks\"`",
-    );
-    None
 }
 
 /// Sites are whole traces, and their load is said in one way.
@@ -339,18 +327,6 @@ fn charged(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Op
             None
         }
     }
-}
-
-fn queue_choice(raw: &RawProvisioning, problems: &mut Problems) -> Option<QueueChoice> {
-    let quantile = raw.queue_quantile().or_default(problems);
-    let copies = raw.queue_copies().or_default(problems);
-    let name = raw.queue_choice().name(problems)?;
-    let (quantile, copies) = (quantile?, copies?);
-    Some(match name {
-        "predicted-wait" => QueueChoice::PredictedWait { quantile },
-        "redundant" => QueueChoice::Redundant { copies },
-        _ => QueueChoice::FewestTasks,
-    })
 }
 
 fn refund(raw: &RawProvisioning, problems: &mut Problems) -> Option<Refund> {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::provisioning::ProvisioningSettings;
+use crate::provisioning::{NetworkSlots, ProvisioningSettings};
 use bookahead_core::workload::SiteSettings;
 use bookahead_core::workload::workflows::{
     ApplicationSettings, ApplicationSource, RuntimeUncertainty,
@@ -49,6 +49,9 @@ pub struct ProvisionedSettings {
     /// everywhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
+    /// How bandwidth between sites is sold.
+    #[serde(default, skip_serializing_if = "NetworkSlots::is_default")]
+    pub network: NetworkSlots,
     /// The application.
     pub application: ApplicationSettings,
     /// A wish that is a multiple of what the application needs, in the place of the settings' own.

@@ -271,6 +271,7 @@ fn what_is_paid_back_is_budget_again() {
         externalities: vec![NodeSeconds(0)],
         unit_price: 1.0,
         charges: vec![6.0 * 3_600.0],
+        transfers: Vec::new(),
         value: PlanValue {
             cost: 6.0,
             makespan: HOUR * 3,

@@ -1,6 +1,7 @@
 //! What an experiment file may say about workflows that buy their resources, and which simulations
 //! come of it.
 
+mod network;
 mod queues;
 mod refusals;
 mod site_speeds;
