@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use crate::co_reservation::testutils::{queueing_situation, situation};
+use crate::co_reservation::testutils::{licensed_situation, queueing_situation, situation};
 use crate::co_reservation::{
     Algorithm, ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
     RiskChoice, RiskSettings, co_reservation_scene,
@@ -60,7 +60,11 @@ fn compare_grid(
 fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
     let mut granted = 0;
     for number in 0..150 {
-        let situation = situation(number);
+        // Every third one has parts that need licences.
+        let situation = match number % 3 {
+            0 => licensed_situation(number),
+            _ => situation(number),
+        };
         let seed = StreamSeed {
             seed: number,
             workload_key: "random".to_owned(),
@@ -207,6 +211,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
             deadline: earliest + job.estimate + Seconds(job.estimate.0 * 6).min(Seconds(86_400)),
             duration: job.estimate,
             parts: vec![job.nodes, job.nodes],
+            licences: Vec::new(),
             preference: Preference::default(),
             task: None,
         }

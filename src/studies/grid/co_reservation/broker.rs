@@ -69,6 +69,8 @@ struct Rules {
     /// Sizes of the clusters, which the information service tells (steps 2 and 3 of Meltzer 2005,
     /// Figure 5).
     sizes: Vec<Nodes>,
+    /// Licences of each of them.
+    licences: u32,
     search: SearchSettings,
     latency: Seconds,
     timeout: Seconds,
@@ -131,6 +133,7 @@ impl Broker {
         Self {
             rules: Rules {
                 sizes,
+                licences: settings.local.licences,
                 search: settings.search.clone(),
                 latency: settings.messages.latency,
                 timeout: settings.messages.timeout,

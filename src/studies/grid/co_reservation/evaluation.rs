@@ -8,6 +8,7 @@ mod classes;
 mod clusters;
 mod information;
 mod kinds;
+mod licences;
 mod renegotiated;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ pub fn co_reservation_measures(
     requests(settings, run, &mut measured);
     messages(settings, run, &mut measured);
     information::measure(settings, inputs, run, &mut measured);
+    licences::measure(settings, inputs, run, &mut measured);
     fairness(run, &mut measured);
     backlog::measure(settings, inputs, run, &mut measured);
     machine(settings, inputs, run, &mut measured);

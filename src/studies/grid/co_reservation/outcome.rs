@@ -114,7 +114,7 @@ pub enum AttemptFate {
 
 impl AttemptFate {
     /// Every fate, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Reserved,
         Self::Cancelled,
         Self::Lost,
@@ -124,6 +124,7 @@ impl AttemptFate {
         Self::Refused(Refusal::Quota),
         Self::Refused(Refusal::Cancelled),
         Self::Displaced,
+        Self::Refused(Refusal::Licences),
     ];
 
     /// Its name in the store.
@@ -136,6 +137,7 @@ impl AttemptFate {
             Self::Displaced => "displaced",
             Self::TimedOut => "timed-out",
             Self::Refused(Refusal::Occupied) => "refused-occupied",
+            Self::Refused(Refusal::Licences) => "refused-licences",
             Self::Refused(Refusal::Past) => "refused-past",
             Self::Refused(Refusal::Quota) => "refused-quota",
             Self::Refused(Refusal::Cancelled) => "refused-cancelled",

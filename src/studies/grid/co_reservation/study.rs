@@ -35,6 +35,7 @@ mod inputs;
 mod keys;
 pub mod measures;
 mod resolve;
+mod resolve_local;
 mod resolve_requests;
 mod settings;
 pub mod stored;
@@ -96,6 +97,7 @@ impl Simulation for CoReservationSimulation {
                 request.user,
             ];
             numbers.extend(request.parts.iter().map(|part| Some(part.0.into())));
+            numbers.extend(request.licences.iter().map(|&it| Some(it.into())));
             let before = request.task.iter().flat_map(|task| &task.after);
             numbers.extend(before.map(|task| Some(task.0.into())));
             handed.request(&numbers);
@@ -257,8 +259,13 @@ impl Study for CoReservationStudy {
                 settings.second_thoughts = None;
                 settings.information = default.information;
                 settings.local.job_mix = default.local.job_mix;
+                settings.local.licences = default.local.licences;
             }
             Some(requests) => {
+                if settings.local.licences == 0 || requests.licences.is_none() {
+                    settings.local.licences = default.local.licences;
+                    requests.licences = None;
+                }
                 let row = settings.search.algorithm.row();
                 let clusters = self.clusters.count;
                 settings.information.normalise(clusters, row.probes);

@@ -5,6 +5,7 @@ mod barrier;
 mod free_cpus;
 mod information;
 mod interleaving;
+mod licences;
 mod partition;
 mod priority;
 mod whole_run;
