@@ -400,3 +400,39 @@ fn the_page_about_types_of_requests_gives_its_row_of_early_against_cheap_again()
     let row = row.join(" ");
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_licences_gives_its_row_of_two_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/licences.toml",
+        &[
+            ("[1, 2, 3, 4, 8, 1000]", "[2, 1000]"),
+            (r#"["a1", "a2-sorted", "a4"]"#, r#"["a2-sorted"]"#),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/licences.md";
+    let store = folder.path().join("it.db");
+    let [all, by_need] = &queries(page)[..] else {
+        panic!("two queries");
+    };
+    let [all, by_need] = [all, by_need].map(|it| Setting::of(&store, it, 20, &[("licences", "2")]));
+    let row = format!(
+        "| RW3 | A2, earliest first | 2 | {:.1} | {:.3} | {:.3} | {} | {:.3} | {} | {:.3} | {} |\n",
+        all.mean("licence_use_percent"),
+        all.mean("licence_lack_share"),
+        all.mean("co_failure_rate"),
+        all.difference("co_failure_rate", 2.093, 3),
+        by_need.mean("needs"),
+        by_need.difference("needs", 2.093, 3),
+        by_need.mean("none"),
+        by_need.difference("none", 2.093, 3),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
