@@ -7,6 +7,7 @@
 //! they share nothing but the clusters.
 
 mod process;
+mod watch;
 mod workflows;
 
 use std::collections::BTreeMap;
@@ -75,6 +76,8 @@ struct Rules {
     latency: Seconds,
     timeout: Seconds,
     renegotiate: bool,
+    /// After how many missed polls in a row a cluster is given up; `None` without an agent.
+    misses: Option<u32>,
     second_thoughts: Option<SecondThoughts>,
     risk: Option<RiskSettings>,
     information: Information,
@@ -118,6 +121,8 @@ pub struct Broker {
     rules: Rules,
     processes: BTreeMap<CoRequestId, Process>,
     workflows: Workflows,
+    /// Polls in a row that a reserved cluster did not answer.
+    missed: BTreeMap<ClusterId, u32>,
     effects: Vec<Effect>,
     stopwatch: Stopwatch,
     /// Nanoseconds that were spent on requests without a verdict, where that is measured.
@@ -138,6 +143,7 @@ impl Broker {
                 latency: settings.messages.latency,
                 timeout: settings.messages.timeout,
                 renegotiate: settings.renegotiate,
+                misses: settings.watch.map(|watch| watch.misses),
                 second_thoughts: settings.second_thoughts,
                 risk: settings.risk.clone(),
                 information,
@@ -145,6 +151,7 @@ impl Broker {
             },
             processes: BTreeMap::new(),
             workflows: Workflows::default(),
+            missed: BTreeMap::new(),
             effects: Vec::new(),
             stopwatch: Stopwatch::default(),
             spent: BTreeMap::new(),

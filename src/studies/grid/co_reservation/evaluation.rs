@@ -12,6 +12,7 @@ mod licences;
 mod renegotiated;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::scheduling::measures::Measured;
@@ -38,6 +39,7 @@ pub fn co_reservation_measures(
     messages(settings, run, &mut measured);
     information::measure(settings, inputs, run, &mut measured);
     licences::measure(settings, inputs, run, &mut measured);
+    watched::measure(settings, run, &mut measured);
     fairness(run, &mut measured);
     backlog::measure(settings, inputs, run, &mut measured);
     machine(settings, inputs, run, &mut measured);

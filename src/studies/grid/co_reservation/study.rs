@@ -246,6 +246,12 @@ impl Study for CoReservationStudy {
         if let Some(failures) = &mut settings.failures {
             failures.normalise();
         }
+        let is_unreachable =
+            (settings.failures.as_ref()).is_some_and(|failures| failures.cluster_mtbf.is_some());
+        if !is_unreachable {
+            // Whatever is polled answers.
+            settings.watch = None;
+        }
         let messages = &mut settings.messages;
         if messages.latency == Seconds::ZERO && messages.loss == 0.0 && !something_fails {
             // Every answer comes at once.
@@ -256,6 +262,7 @@ impl Study for CoReservationStudy {
                 settings.search = default.search;
                 settings.messages = default.messages;
                 settings.renegotiate = false;
+                settings.watch = None;
                 settings.second_thoughts = None;
                 settings.information = default.information;
                 settings.local.job_mix = default.local.job_mix;
@@ -280,6 +287,7 @@ impl Study for CoReservationStudy {
                         ..default.search.clone()
                     };
                     settings.renegotiate = false;
+                    settings.watch = None;
                     settings.second_thoughts = None;
                 }
                 if !row.probes {

@@ -8,5 +8,6 @@ mod interleaving;
 mod licences;
 mod partition;
 mod priority;
+mod watch;
 mod whole_run;
 mod workflows;

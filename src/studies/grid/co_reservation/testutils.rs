@@ -117,6 +117,7 @@ pub fn situation(number: u64) -> Situation {
             node_mtbf: rare(stream, 200),
             node_repair: Seconds(between(stream, 1, 100)),
             node_cpus: between(stream, 1, 4) as u32,
+            silent: false,
         });
     }
     let draws_nodes = (settings.failures.as_ref()).is_some_and(|it| it.node_mtbf.is_some());

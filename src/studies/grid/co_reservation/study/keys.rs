@@ -233,6 +233,16 @@ section! {
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
             .decides("Meltzer 2005 §7.4"),
+        /// How often the agent polls.
+        watch_every_seconds: Given<u32> = integer_within(0, 10_000_000)
+            .words("0 for no agent (default), or so many seconds from one poll to the next of the clusters at which something is reserved; a poll takes no time")
+            .default_in_words("0")
+            .decides("Meltzer 2005 §7.4"),
+        /// When the agent acts.
+        watch_misses: Given<u32> = integer_within(1, 1_000)
+            .note(": so many polls in a row that a cluster does not answer, and the agent gives up what it holds and seeks it elsewhere")
+            .default_is("3")
+            .decides("Meltzer 2005 §7.4"),
         /// How many requests are renegotiable.
         renegotiable_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": requests that are issued anew until they start, and give back the worse of two reservations")
@@ -379,6 +389,10 @@ section! {
         node_repair_hours: Given<f64> = real().from(0.001)
             .words("at least 0.001 hours until it is back, in the mean")
             .default_is("4"),
+        /// Whether a cluster that is down says nothing.
+        silent_outages: Option<bool> = flag("false")
+            .note(": a cluster that is down says nothing, and tells what it lost when it is back; otherwise at once")
+            .decides("Meltzer 2005 §7.4"),
         /// CPUs of a node.
         node_cpus: Given<u32> = integer_within(1, 10_000_000)
             .note(": CPUs of a node, which fail together")

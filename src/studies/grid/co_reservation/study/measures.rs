@@ -67,6 +67,8 @@ pub const MEASURES: &[Measure] = &[
     measure("co_lost_rate", "", "Share of granted requests that lost a part", 4, Topic::LostParts).of_kind(QuantityKind::Fraction),
     measure("co_kept_rate", "", "Share of requests that were granted and kept every part, or had it replaced", 4, Topic::Detail).of_kind(QuantityKind::Fraction),
     measure("co_replaced_rate", "", "Share of lost parts that were replaced", 4, Topic::LostParts).of_kind(QuantityKind::Fraction),
+    measure("co_given_up_parts", "", "Parts that the agent gave up", 0, Topic::LostParts).of_kind(QuantityKind::RareCount),
+    measure("co_given_up_in_vain_share", "", "Share of these that their cluster had kept", 3, Topic::LostParts).of_kind(QuantityKind::Fraction),
     measure("co_renegotiable_granted", "", "Renegotiable requests granted", 0, Topic::Detail),
     measure("co_renegotiations_mean", "", "How often a renegotiable granted request was issued anew", 2, Topic::CoReservations),
     measure("co_improved_rate", "", "Share of renegotiable granted requests that got something better", 3, Topic::CoReservations).of_kind(QuantityKind::Fraction),

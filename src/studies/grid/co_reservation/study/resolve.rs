@@ -12,7 +12,7 @@ use super::resolve_requests::{exclude, requests};
 use crate::co_reservation::local::{BacklogWork, LookAhead};
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, InformationSettings, MessageSettings,
-    Patience, RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy,
+    Patience, RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy, WatchSettings,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
@@ -112,6 +112,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     let messages = messages(broker, problems);
     let second_thoughts = second_thoughts(broker, problems);
     let information = information(broker, problems);
+    let watch = watch(broker, problems);
     let local = local(&raw.local, problems);
     let failures = of_grid_failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
@@ -171,6 +172,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         local,
         failures: failures?,
         renegotiate: broker.renegotiate().is_on(),
+        watch: watch?,
         second_thoughts: second_thoughts?,
         risk,
         information: information?,
@@ -373,6 +375,27 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
     Some((settings.share_percent > 0.0).then_some(settings))
 }
 
+/// The inner `None` without an agent.
+fn watch(raw: &RawBroker, problems: &mut Problems) -> Option<Option<WatchSettings>> {
+    let every = raw.watch_every_seconds().or_default(problems);
+    let misses = raw.watch_misses().or_default(problems);
+    let watch = WatchSettings {
+        every: Seconds(i64::from(every?)),
+        misses: misses?,
+    };
+    if watch.every == Seconds::ZERO {
+        return Some(None);
+    }
+    if !raw.renegotiate().is_on() {
+        raw.watch_every_seconds().refuse(
+            "what the agent gives up is sought elsewhere: add `broker.renegotiate = true`",
+            problems,
+        );
+        return None;
+    }
+    Some(Some(watch))
+}
+
 fn information(raw: &RawBroker, problems: &mut Problems) -> Option<InformationSettings> {
     let period = raw.information_period_seconds().or_default(problems);
     let coverage = raw.information_coverage().or_default(problems);
@@ -420,6 +443,7 @@ pub(crate) fn of_grid_failures(
         node_mtbf: often(node_mtbf?),
         node_repair: Seconds::from_hours(node_repair?),
         node_cpus: node_cpus?,
+        silent: raw.silent_outages().is_on(),
     };
     let fails = settings.cluster_mtbf.is_some() || settings.node_mtbf.is_some();
     Some(fails.then_some(settings))

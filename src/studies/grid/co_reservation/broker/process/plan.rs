@@ -360,6 +360,7 @@ mod tests {
             latency: Seconds::ZERO,
             timeout: Seconds(60),
             renegotiate: false,
+            misses: None,
             second_thoughts: None,
             risk: None,
             information: Information::new(

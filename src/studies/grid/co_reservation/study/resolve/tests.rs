@@ -4,6 +4,7 @@ mod free_cpus;
 mod licences;
 mod local;
 mod refusals;
+mod watch;
 
 use crate::co_reservation::local::BacklogWork;
 use crate::co_reservation::study::CoReservationStudy;

@@ -313,6 +313,6 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
          UNION ALL SELECT a.simulation, a.cluster,
             CASE a.fate WHEN 'lost' THEN 'parts of co-reservations that were lost' ELSE 'parts of co-reservations' END,
             a.start, min(a.\"end\", coalesce(a.given_up, a.\"end\")), a.nodes FROM v_co_attempt a
-         WHERE a.fate IN ('reserved', 'cancelled', 'lost') AND a.start < coalesce(a.given_up, a.\"end\")",
+         WHERE a.fate IN ('reserved', 'cancelled', 'lost', 'unreachable') AND a.start < coalesce(a.given_up, a.\"end\")",
     ),
 };
