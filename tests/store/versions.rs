@@ -371,7 +371,8 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     };
     let new = others(&file);
     drop_views(&file);
-    let since_19 = OF_21.into_iter().chain(OF_20).chain(OF_19);
+    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
+    let since_19 = since_20.chain(OF_19);
     let since_17 = since_19.chain(OF_17);
     let since_15 = since_17.chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14) {

@@ -21,8 +21,8 @@ pub(super) enum Availability {
 impl FilterCounts {
     /// Passes one TR candidate that the machine is large enough for through the filters in their
     /// order: CPUs, licences, quota, backlog (Meltzer 2005, §2, §4.3 to §4.5, §7.1). `is_fair` says
-    /// whether the backlog will have ended by its start, `is_harmless` whether it may be had all the
-    /// same. Counts the result, and returns whether the candidate is admitted.
+    /// whether the backlog will have ended by its start, `is_harmless` whether it may be had all
+    /// the same. Counts the result, and returns whether the candidate is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,

@@ -55,9 +55,9 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             && self.is_within_quota_beside(orders, nodes, start, duration)
     }
 
-    /// Sees to it that a part can be had with this PoF at most. If it may, it takes CPUs and licences
-    /// from others: from those that start last, of equal starts of the last request, and of these only
-    /// from those without which there is no room.
+    /// Sees to it that a part can be had with this PoF at most. If it may, it takes CPUs and
+    /// licences from others: from those that start last, of equal starts of the last request, and
+    /// of these only from those without which there is no room.
     ///
     /// # Errors
     ///
