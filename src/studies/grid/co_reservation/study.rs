@@ -7,8 +7,9 @@ use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::local::AccuracySource;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
-    ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
-    OutageEvents, Repair, SearchSettings, SortBy, co_reservation_scene,
+    ClusterFailureSettings, ClusterOutage, CoReservationInputs, CoReservationRun,
+    CoReservationSettings, Order, OutageEvents, Repair, SearchSettings, SortBy,
+    co_reservation_scene,
 };
 use crate::study::cluster_policy;
 use bookahead_core::estimates::LearningSettings;
@@ -105,7 +106,12 @@ impl Simulation for CoReservationSimulation {
         if let Some(failures) = &self.settings.failures {
             let sizes = self.inputs.clusters.iter().map(|cluster| cluster.nodes.0);
             let sizes: Vec<u32> = sizes.collect();
-            let settings = canonical_text(failures);
+            // What fails does not depend on who is told.
+            let drawn = ClusterFailureSettings {
+                silent: false,
+                ..failures.clone()
+            };
+            let settings = canonical_text(&drawn);
             handed.drawn_failures(&format!("{}|{sizes:?}|{settings}", self.seed));
         }
         if !self.inputs.failures.events.is_empty() {
