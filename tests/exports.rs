@@ -22,6 +22,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         "virtual-reservations",
         "co-reservation-failures",
         "co-reservation-free-cpus",
+        "co-reservation-licences",
         "kinds-of-requests",
         "provisioning-advertised",
         "provisioning-sites",

@@ -114,6 +114,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 request: CoRequestId(number),
                 duration: Seconds(7_200),
                 parts: vec![Nodes(96), Nodes(64)],
+                licences: Vec::new(),
                 starts: (0..20).map(|step| now + Seconds(step * 1_080)).collect(),
                 filters: ProbeFilters {
                     counting: true,
@@ -136,6 +137,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 order: 0,
                 part: offered.part,
                 nodes: probe.parts[usize::from(offered.part)],
+                licences: 0,
                 start: offered.start,
                 duration: probe.duration,
                 pof_limit: 0.0,

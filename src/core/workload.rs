@@ -44,7 +44,7 @@ pub use clusters::{
 };
 pub use co_reservations::{
     Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherParts, LeadRule, MOST_PARTS,
-    MOST_STAGES, Preference, RequestKind, RequestKinds, RequestPreset, SlackRule,
+    MOST_STAGES, PartLicences, Preference, RequestKind, RequestKinds, RequestPreset, SlackRule,
     TemplateSelection, TemplateSource, WORK_TOLERANCE, WorkflowShape, WorkflowTask,
     generate_co_requests,
 };

@@ -400,3 +400,85 @@ fn the_page_about_types_of_requests_gives_its_row_of_early_against_cheap_again()
     let row = row.join(" ");
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_licences_gives_its_row_of_two_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/licences.toml",
+        &[
+            ("[1, 2, 3, 4, 8, 1000]", "[2, 1000]"),
+            (r#"["a1", "a2-sorted", "a4"]"#, r#"["a2-sorted"]"#),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/licences.md";
+    let store = folder.path().join("it.db");
+    let [all, by_need] = &queries(page)[..] else {
+        panic!("two queries");
+    };
+    let [all, by_need] = [all, by_need].map(|it| Setting::of(&store, it, 20, &[("licences", "2")]));
+    let row = format!(
+        "| RW3 | A2, earliest first | 2 | {:.1} | {:.3} | {:.3} | {} | {:.3} | {} | {:.3} | {} |\n",
+        all.mean("licence_use_percent"),
+        all.mean("licence_lack_share"),
+        all.mean("co_failure_rate"),
+        all.difference("co_failure_rate", 2.093, 3),
+        by_need.mean("needs"),
+        by_need.difference("needs", 2.093, 3),
+        by_need.mean("none"),
+        by_need.difference("none", 2.093, 3),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_the_watching_agent_gives_its_row_of_three_misses_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/watch.toml",
+        &[
+            ("[1, 4, 12]", "[4]"),
+            (
+                "    [false, 0, 3],\n    [false, 600, 1],\n    [false, 600, 3],\n",
+                "",
+            ),
+            ("    [true, 600, 1],\n", ""),
+            ("    [true, 600, 6],\n    [true, 600, 18],\n", ""),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/watch.md";
+    let store = folder.path().join("it.db");
+    let all = &queries(page)[0];
+    let [agent, without] =
+        ["600", "0"].map(|every| Setting::of(&store, all, 20, &[("every", every)]));
+    let row = format!(
+        "| 4 | nothing | none | {:.3} | | {:.3} | | | {:.3} | {:.2} |\n",
+        without.mean("co_kept_rate"),
+        without.mean("co_replaced_rate"),
+        without.mean("co_failure_rate"),
+        without.mean("messages_mean"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+    let row = format!(
+        "| 4 | nothing | 3 | {:.3} | {} | {:.3} | {:.1} | {:.3} | {:.3} | {:.2} |\n",
+        agent.mean("co_kept_rate"),
+        agent.difference("co_kept_rate", 2.093, 3),
+        agent.mean("co_replaced_rate"),
+        agent.mean("co_given_up_parts"),
+        agent.mean("co_given_up_in_vain_share"),
+        agent.mean("co_failure_rate"),
+        agent.mean("messages_mean"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}

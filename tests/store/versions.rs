@@ -111,6 +111,9 @@ const OF_17: [&str; 3] = ["best_effort_run", "best_effort_job", "best_effort_fat
 /// The table that version 20 added.
 const OF_20: [&str; 1] = ["twin_job"];
 
+/// The tables that version 22 added, those first that refer to others.
+const OF_22: [&str; 2] = ["co_licence_lack", "co_licences"];
+
 /// The table that version 21 added.
 const OF_21: [&str; 1] = ["co_free_cpus"];
 
@@ -118,7 +121,8 @@ const OF_21: [&str; 1] = ["co_free_cpus"];
 const OF_19: [&str; 2] = ["co_task_order", "co_task"];
 
 fn drop_tables_since_13(file: &Connection) {
-    let since_19 = OF_21.into_iter().chain(OF_20).chain(OF_19);
+    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
+    let since_19 = since_20.chain(OF_19);
     let since_17 = since_19.chain(OF_17);
     let since_15 = since_17.chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14).chain(OF_13) {
@@ -153,7 +157,7 @@ fn a_store_of_version_17_gets_the_verdict_of_late_requests_and_the_replications_
         "INSERT INTO run_rule VALUES
             (1, 'select', 'gain', 'acceptance.pof_max', 'largest', NULL, 0.02, 1, 0.95, 10, 5, 20, 0, NULL);
          ALTER TABLE run_rule DROP COLUMN population;
-         DROP TABLE co_free_cpus; DROP TABLE twin_job; DROP TABLE co_task_order; DROP TABLE co_task;
+         DROP TABLE co_licence_lack; DROP TABLE co_licences; DROP TABLE co_free_cpus; DROP TABLE twin_job; DROP TABLE co_task_order; DROP TABLE co_task;
          DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
     )
     .unwrap();
@@ -174,7 +178,8 @@ fn a_store_of_version_18_gets_the_tasks_of_workflows_and_the_verdict_of_those_gi
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    for table in OF_21.into_iter().chain(OF_20).chain(OF_19) {
+    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
+    for table in since_20.chain(OF_19) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     file.execute_batch("DELETE FROM co_verdict WHERE name = 'abandoned'; PRAGMA user_version = 18")
@@ -193,10 +198,32 @@ fn a_store_of_version_20_gets_the_table_of_free_cpus() {
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    file.execute_batch("DROP TABLE co_free_cpus; PRAGMA user_version = 20")
-        .unwrap();
+    file.execute_batch(
+        "DROP TABLE co_licence_lack; DROP TABLE co_licences; DROP TABLE co_free_cpus;
+         PRAGMA user_version = 20",
+    )
+    .unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
     assert_eq!(definitions(&file), new);
+}
+
+#[test]
+fn a_store_of_version_21_gets_the_licences_of_parts_and_the_refusal_for_want_of_them() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    drop_views(&file);
+    file.execute_batch(
+        "DROP TABLE co_licence_lack; DROP TABLE co_licences;
+         DELETE FROM attempt_fate WHERE name = 'refused-licences'; PRAGMA user_version = 21",
+    )
+    .unwrap();
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(definitions(&file), new);
+    let refused = "SELECT count(*) FROM attempt_fate WHERE name = 'refused-licences'";
+    assert_eq!(count(&file, refused), 1);
 }
 
 /// Makes a store one of version 7, as far as a step forward sees it.
@@ -344,7 +371,8 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     };
     let new = others(&file);
     drop_views(&file);
-    let since_19 = OF_21.into_iter().chain(OF_20).chain(OF_19);
+    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
+    let since_19 = since_20.chain(OF_19);
     let since_17 = since_19.chain(OF_17);
     let since_15 = since_17.chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 31] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail,
         m.jobs_hash, m.failures_hash
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
@@ -40,6 +40,9 @@ const TABLES: [&str; 29] = [
     "SELECT m.identity, o.* FROM co_probe o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.cluster",
     "SELECT m.identity, f.* FROM co_free_cpus f JOIN simulation m ON m.id = f.simulation
      ORDER BY 1, f.request, f.cluster, f.start",
+    "SELECT m.identity, l.* FROM co_licences l JOIN simulation m ON m.id = l.simulation ORDER BY 1, l.request, l.part",
+    "SELECT m.identity, l.* FROM co_licence_lack l JOIN simulation m ON m.id = l.simulation
+     ORDER BY 1, l.request, l.cluster",
     "SELECT m.identity, t.* FROM time_line t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.cluster, t.time",
     "SELECT m.identity, t.* FROM workflow_site t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.site",
     "SELECT m.identity, t.* FROM workflow_submission t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission",

@@ -9,8 +9,8 @@ mod settings;
 pub use generator::{MOST_PARTS, generate_co_requests};
 pub use kinds::{MOST_STAGES, RequestKind, RequestKinds, WorkflowShape, WorkflowTask};
 pub use settings::{
-    Bursts, CoRequestSettings, FurtherParts, LeadRule, RequestPreset, SlackRule, TemplateSelection,
-    TemplateSource, WORK_TOLERANCE,
+    Bursts, CoRequestSettings, FurtherParts, LeadRule, PartLicences, RequestPreset, SlackRule,
+    TemplateSelection, TemplateSource, WORK_TOLERANCE,
 };
 
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,10 @@ pub struct CoRequest {
     pub duration: Seconds,
     /// CPUs of each part, as asked (`res`).
     pub parts: Vec<Nodes>,
+    /// Licences that each part needs beside its CPUs, in the same order (Meltzer 2005, §2); empty
+    /// where no part needs any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub licences: Vec<u32>,
     /// What the best candidate is, for the algorithm that lets the client choose (A5).
     pub preference: Preference,
     /// Its place in a workflow; `None` where it stands alone.
@@ -86,6 +90,12 @@ impl CoRequest {
     #[must_use]
     pub fn slack(&self) -> Seconds {
         self.deadline - self.earliest - self.duration
+    }
+
+    /// Licences that a part needs.
+    #[must_use]
+    pub fn licences_of(&self, part: usize) -> u32 {
+        self.licences.get(part).copied().unwrap_or(0)
     }
 
     /// What the client asks for.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use crate::co_reservation::testutils::{queueing_situation, situation};
+use crate::co_reservation::testutils::{licensed_situation, queueing_situation, situation};
 use crate::co_reservation::{
     Algorithm, ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
-    RiskChoice, RiskSettings, co_reservation_scene,
+    RiskChoice, RiskSettings, WatchSettings, co_reservation_scene,
 };
 use crate::market::{
     AuctionRule, AuctionSettings, CheckpointStorage, DelegationRule, HomeRule, HomeSettings,
@@ -60,7 +60,17 @@ fn compare_grid(
 fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
     let mut granted = 0;
     for number in 0..150 {
-        let situation = situation(number);
+        // Every third one has parts that need licences, and an agent where something fails.
+        let mut situation = match number % 3 {
+            0 => licensed_situation(number),
+            _ => situation(number),
+        };
+        if let (0, Some(failures)) = (number % 3, &mut situation.settings.failures) {
+            failures.silent = true;
+            situation.settings.renegotiate = true;
+            let (every, misses) = (Seconds(20), 2);
+            situation.settings.watch = Some(WatchSettings { every, misses });
+        }
         let seed = StreamSeed {
             seed: number,
             workload_key: "random".to_owned(),
@@ -207,6 +217,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
             deadline: earliest + job.estimate + Seconds(job.estimate.0 * 6).min(Seconds(86_400)),
             duration: job.estimate,
             parts: vec![job.nodes, job.nodes],
+            licences: Vec::new(),
             preference: Preference::default(),
             task: None,
         }

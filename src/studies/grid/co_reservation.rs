@@ -61,7 +61,7 @@ pub use scene::co_reservation_scene;
 pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
     ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience, RequestClass,
-    RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy, StartCap,
+    RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy, StartCap, WatchSettings,
 };
 pub use site::Site;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};

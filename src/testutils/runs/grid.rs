@@ -115,6 +115,7 @@ fn request(id: u32) -> CoRequest {
         deadline: submit + Seconds(3_600 + 21_600) + duration,
         duration,
         parts: vec![Nodes(10 + id), Nodes(20 + id)],
+        licences: if id == 6 { vec![0, 2] } else { Vec::new() },
         preference: Preference::default(),
         task: None,
     }
@@ -165,6 +166,7 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
                 counts: FilterCounts {
                     unfiltered: 40,
                     counting: 10 * (id % 4),
+                    licences: if id == 6 { 5 } else { 0 },
                     backlog: 10,
                     quota: 0,
                     exempt: 1,
@@ -236,6 +238,7 @@ fn parts(outcomes: &[CoOutcome], cluster: u16) -> Vec<PartOutcome> {
                     order: part as u32,
                     part: part as u16,
                     nodes: request.parts[place],
+                    licences: 0,
                     start,
                     duration: request.duration,
                     pof_limit: 0.0,

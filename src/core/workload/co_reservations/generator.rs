@@ -6,7 +6,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::settings::{
-    CoRequestSettings, FurtherParts, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+    CoRequestSettings, FurtherParts, PartLicences, TemplateSelection, TemplateSource,
+    WORK_TOLERANCE,
 };
 use super::{CoRequest, CoRequestId, MOST_STAGES, RequestKind, WorkflowShape};
 use crate::random::{self, Stream};
@@ -31,6 +32,8 @@ struct Draws {
     burst: f64,
     /// The widths of the second part and the ones behind it.
     widths: [f64; MOST_PARTS as usize - 1],
+    /// Whether each part needs licences.
+    licences: [f64; MOST_PARTS as usize],
 }
 
 /// Makes requests from the merged jobs of clusters, in order of submission with ids from 0.
@@ -71,6 +74,7 @@ pub fn generate_co_requests(
     let mut orders = stream("co-requests");
     order.shuffle(&mut orders);
     let mut draws = stream("co-requests draws");
+    let mut licences = stream("co-requests licences");
     let draws: Vec<Draws> = templates
         .iter()
         .map(|_| Draws {
@@ -78,6 +82,7 @@ pub fn generate_co_requests(
             start: draws.random(),
             burst: draws.random(),
             widths: std::array::from_fn(|_| draws.random()),
+            licences: std::array::from_fn(|_| licences.random()),
         })
         .collect();
     let mut bursts = stream("co-requests bursts");
@@ -196,6 +201,11 @@ fn request(
             (_, FurtherParts::Drawn) => width(template.nodes, draws.widths[part - 1], machine),
         })
         .collect();
+    let of_part = |it: PartLicences, drawn: f64| u32::from(100.0 * drawn < it.percent) * it.each;
+    let licences = settings.licences.map_or_else(Vec::new, |it| {
+        let drawn = draws.licences.iter().take(settings.parts as usize);
+        drawn.map(|&drawn| of_part(it, drawn)).collect()
+    });
     CoRequest {
         id: CoRequestId(0),
         trace_number: template.trace_number,
@@ -205,6 +215,7 @@ fn request(
         deadline: earliest + duration + settings.slack.of(duration),
         duration,
         parts,
+        licences,
         preference: settings.preference,
         task: None,
     }

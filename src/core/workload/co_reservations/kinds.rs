@@ -73,6 +73,7 @@ fn is_default(shape: &WorkflowShape) -> bool {
 /// A task before its place in time is known.
 struct Shaped {
     parts: Vec<Nodes>,
+    licences: Vec<u32>,
     duration: Seconds,
     /// Places of the tasks that it waits for, all of them smaller than its own.
     after: Vec<usize>,
@@ -106,6 +107,7 @@ impl RequestKinds {
             (RequestKind::CoReservation, _) => vec![asked],
             (RequestKind::Single, _) => {
                 asked.parts.truncate(1);
+                asked.licences.truncate(1);
                 vec![asked]
             }
             (RequestKind::Workflow, WorkflowShape::Stages(stages)) => {
@@ -122,13 +124,14 @@ impl RequestKinds {
 fn staged(asked: &CoRequest, stages: u32) -> Vec<Shaped> {
     let count = i64::from(stages.max(1));
     let duration = Seconds((asked.duration.0 + count - 1) / count);
-    let stage = |stage: usize| Shaped {
-        parts: match stage % 2 {
-            0 => asked.parts[..1].to_vec(),
-            _ => asked.parts.clone(),
-        },
-        duration,
-        after: stage.checked_sub(1).into_iter().collect(),
+    let stage = |stage: usize| {
+        let parts = if stage % 2 == 0 { 1 } else { asked.parts.len() };
+        Shaped {
+            parts: asked.parts.iter().copied().take(parts).collect(),
+            licences: asked.licences.iter().copied().take(parts).collect(),
+            duration,
+            after: stage.checked_sub(1).into_iter().collect(),
+        }
     };
     (0..stages as usize).map(stage).collect()
 }
@@ -150,6 +153,8 @@ fn scaled(asked: &CoRequest, workflow: &Workflow) -> Vec<Shaped> {
         let before = workflow.parents(*id).iter();
         Shaped {
             parts: vec![task.nodes],
+            // A file says nothing of licences.
+            licences: Vec::new(),
             duration: Seconds(libm::ceil(seconds) as i64).max(Seconds(1)),
             after: before.map(|edge| places[edge.parent.index()]).collect(),
         }
@@ -188,6 +193,7 @@ fn place(asked: &CoRequest, tasks: Vec<Shaped>) -> Vec<CoRequest> {
             deadline: deadline - left[place],
             duration: task.duration,
             parts: task.parts,
+            licences: task.licences,
             task: Some(WorkflowTask {
                 workflow: asked.id,
                 after: task.after.into_iter().map(number).collect(),

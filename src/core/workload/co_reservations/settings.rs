@@ -35,6 +35,18 @@ pub struct CoRequestSettings {
     /// Which of them are single jobs and workflows; `None` where all are co-reservations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<RequestKinds>,
+    /// Licences that parts need beside their CPUs; `None` where none needs any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub licences: Option<PartLicences>,
+}
+
+/// How many of the parts need licences, and how many each of these needs (Meltzer 2005, §2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartLicences {
+    /// Parts that need any, in percent: each is drawn on its own with this probability.
+    pub percent: f64,
+    /// Licences of such a part, 1 or more.
+    pub each: u32,
 }
 
 /// How far, as a share of it, a draw may be from the work that is asked for.
@@ -235,6 +247,7 @@ impl Default for CoRequestSettings {
             bursts: None,
             preference: Preference::default(),
             kinds: None,
+            licences: None,
         }
     }
 }

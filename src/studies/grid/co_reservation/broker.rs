@@ -7,6 +7,7 @@
 //! they share nothing but the clusters.
 
 mod process;
+mod watch;
 mod workflows;
 
 use std::collections::BTreeMap;
@@ -69,10 +70,14 @@ struct Rules {
     /// Sizes of the clusters, which the information service tells (steps 2 and 3 of Meltzer 2005,
     /// Figure 5).
     sizes: Vec<Nodes>,
+    /// Licences of each of them.
+    licences: u32,
     search: SearchSettings,
     latency: Seconds,
     timeout: Seconds,
     renegotiate: bool,
+    /// After how many missed polls in a row a cluster is given up; `None` without an agent.
+    misses: Option<u32>,
     second_thoughts: Option<SecondThoughts>,
     risk: Option<RiskSettings>,
     information: Information,
@@ -116,6 +121,8 @@ pub struct Broker {
     rules: Rules,
     processes: BTreeMap<CoRequestId, Process>,
     workflows: Workflows,
+    /// Polls in a row that a reserved cluster did not answer.
+    missed: BTreeMap<ClusterId, u32>,
     effects: Vec<Effect>,
     stopwatch: Stopwatch,
     /// Nanoseconds that were spent on requests without a verdict, where that is measured.
@@ -131,10 +138,12 @@ impl Broker {
         Self {
             rules: Rules {
                 sizes,
+                licences: settings.local.licences,
                 search: settings.search.clone(),
                 latency: settings.messages.latency,
                 timeout: settings.messages.timeout,
                 renegotiate: settings.renegotiate,
+                misses: settings.watch.map(|watch| watch.misses),
                 second_thoughts: settings.second_thoughts,
                 risk: settings.risk.clone(),
                 information,
@@ -142,6 +151,7 @@ impl Broker {
             },
             processes: BTreeMap::new(),
             workflows: Workflows::default(),
+            missed: BTreeMap::new(),
             effects: Vec::new(),
             stopwatch: Stopwatch::default(),
             spent: BTreeMap::new(),

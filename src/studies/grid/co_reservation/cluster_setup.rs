@@ -175,6 +175,7 @@ mod tests {
             node_mtbf: Some(Seconds::HOUR * 800),
             node_repair: Seconds::HOUR * 4,
             node_cpus: 8,
+            silent: false,
         };
         let believed = drawn_reliability(Some(&drawn));
         assert_eq!(believed.failure_rate_per_hour, 1.0 / 6_400.0);

@@ -8,9 +8,11 @@ mod classes;
 mod clusters;
 mod information;
 mod kinds;
+mod licences;
 mod renegotiated;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::scheduling::measures::Measured;
@@ -36,6 +38,8 @@ pub fn co_reservation_measures(
     requests(settings, run, &mut measured);
     messages(settings, run, &mut measured);
     information::measure(settings, inputs, run, &mut measured);
+    licences::measure(settings, inputs, run, &mut measured);
+    watched::measure(settings, run, &mut measured);
     fairness(run, &mut measured);
     backlog::measure(settings, inputs, run, &mut measured);
     machine(settings, inputs, run, &mut measured);

@@ -42,6 +42,10 @@ enum Event {
     Arrival(Envelope),
     /// A timer expires.
     Timer(Timer),
+    /// The agent polls, and does so again after this time.
+    Watch(Seconds),
+    /// A cluster is polled.
+    Poll(ClusterId),
     /// A cluster publishes its state.
     Publication(ClusterId),
     /// A request is submitted.
@@ -59,8 +63,9 @@ impl Event {
             Self::Start(_) | Self::Look(_) => 1,
             Self::Arrival(_) => 2,
             Self::Timer(_) => 3,
-            Self::Publication(_) => 4,
-            Self::Submission(_) => 5,
+            Self::Watch(_) | Self::Poll(_) => 4,
+            Self::Publication(_) => 5,
+            Self::Submission(_) => 6,
         }
     }
 }
@@ -98,6 +103,9 @@ impl Exchange {
             looks: BTreeMap::new(),
             period: settings.information.period,
         };
+        if let Some(watch) = settings.watch {
+            exchange.push(watch.every, Event::Watch(watch.every));
+        }
         if exchange.period > Seconds::ZERO {
             exchange.publish_at(Seconds::ZERO);
         }
@@ -180,6 +188,7 @@ impl Exchange {
         };
         let stands_alone = match &last.command {
             Command::Settle | Command::Publish => false,
+            Command::Poll => true,
             Command::Deliver(instruction) => may_start(instruction),
             Command::Outage(_) => true,
         };
@@ -236,6 +245,13 @@ impl Exchange {
                     self.broker.receive(at, from, answer);
                 }
                 Event::Timer(timer) => self.broker.expire(at, timer),
+                Event::Watch(every) => {
+                    self.push(at + every, Event::Watch(every));
+                    for cluster in self.broker.watched(at) {
+                        self.push(at, Event::Poll(cluster));
+                    }
+                }
+                Event::Poll(cluster) => return Some(task(cluster, Command::Poll)),
                 Event::Publication(cluster) => {
                     if self.period > Seconds::ZERO {
                         self.push(at + self.period, Event::Publication(cluster));
@@ -266,6 +282,10 @@ impl Exchange {
             self.push(arrival, Event::Arrival(envelope));
         }
         self.look(cluster, report.next_look);
+        if let Some(answers) = report.answered_poll {
+            self.broker.polled(at, cluster, answers);
+            self.carry_out_effects(at);
+        }
         if let Some(free) = report.published {
             self.broker.publish(cluster, free);
         }
@@ -331,7 +351,12 @@ impl Exchange {
     fn push(&mut self, at: Seconds, event: Event) {
         let class = event.class();
         match &event {
-            Event::Outage(..) | Event::Timer(_) | Event::Look(_) | Event::Publication(_) => {}
+            Event::Outage(..)
+            | Event::Timer(_)
+            | Event::Look(_)
+            | Event::Watch(_)
+            | Event::Poll(_)
+            | Event::Publication(_) => {}
             Event::Start(_) | Event::Arrival(_) | Event::Submission(_) => self.under_way += 1,
         }
         match event {

@@ -161,6 +161,7 @@ mod tests {
             node_mtbf: Some(Seconds(50_000)),
             node_repair: Seconds(5_000),
             node_cpus: 8,
+            silent: false,
         }
     }
 

@@ -73,7 +73,7 @@ pub struct ClusterProgress {
     pub parts: Vec<PartOutcome>,
     /// Whether something will happen by itself.
     pub has_events: bool,
-    /// Whether no job and no part is left.
+    /// Whether no job and no part is left, and nothing to be told.
     pub is_idle: bool,
 }
 
@@ -91,12 +91,13 @@ impl Service for Site {
             }
             ClusterOrder::EndWindow(until) => {
                 self.advance(until);
+                let is_told = !self.has_untold_losses();
                 let service = self.service();
                 ClusterAnswer::Ended(ClusterProgress {
                     jobs: service.take_job_outcomes(),
                     parts: service.take_part_outcomes(),
                     has_events: service.next_event().is_some(),
-                    is_idle: service.is_idle(),
+                    is_idle: service.is_idle() && is_told,
                 })
             }
         }

@@ -93,6 +93,8 @@ pub enum Command {
     /// It processes everything up to and at this instant, so that parts that cannot start are
     /// noticed.
     Settle,
+    /// The broker's agent looks whether it answers.
+    Poll,
     /// It tells the information service how many of its CPUs are free.
     Publish,
     /// It gets an envelope.
@@ -112,4 +114,6 @@ pub struct Report {
     pub next_look: Option<Seconds>,
     /// CPUs that are free, where the cluster was to publish that and is up.
     pub published: Option<Nodes>,
+    /// Whether it answered, where it was polled.
+    pub answered_poll: Option<bool>,
 }

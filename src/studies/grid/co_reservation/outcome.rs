@@ -106,6 +106,8 @@ pub enum AttemptFate {
     Lost,
     /// It was reserved, and another part took its CPUs.
     Displaced,
+    /// It was reserved, and given up because its cluster did not answer for long.
+    Unreachable,
     /// No answer came in time, or a queued part did not begin; it was taken back.
     TimedOut,
     /// The cluster refused it.
@@ -114,7 +116,7 @@ pub enum AttemptFate {
 
 impl AttemptFate {
     /// Every fate, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Reserved,
         Self::Cancelled,
         Self::Lost,
@@ -124,6 +126,8 @@ impl AttemptFate {
         Self::Refused(Refusal::Quota),
         Self::Refused(Refusal::Cancelled),
         Self::Displaced,
+        Self::Refused(Refusal::Licences),
+        Self::Unreachable,
     ];
 
     /// Its name in the store.
@@ -134,8 +138,10 @@ impl AttemptFate {
             Self::Cancelled => "cancelled",
             Self::Lost => "lost",
             Self::Displaced => "displaced",
+            Self::Unreachable => "unreachable",
             Self::TimedOut => "timed-out",
             Self::Refused(Refusal::Occupied) => "refused-occupied",
+            Self::Refused(Refusal::Licences) => "refused-licences",
             Self::Refused(Refusal::Past) => "refused-past",
             Self::Refused(Refusal::Quota) => "refused-quota",
             Self::Refused(Refusal::Cancelled) => "refused-cancelled",

@@ -34,7 +34,13 @@ pub fn co_reservation_scene(
     let exchange = Exchange::new(offered.collect(), settings, seed);
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);
     let services = clusters(inputs, settings)?;
-    Ok(scene_of(inputs, services, exchange, outages))
+    let mut scene = scene_of(inputs, services, exchange, outages);
+    if settings.failures.as_ref().is_some_and(|it| it.silent) {
+        for site in &mut scene.services {
+            site.keep_silent_while_down();
+        }
+    }
+    Ok(scene)
 }
 
 /// The same with any clusters and any exchange; tests bring their own.

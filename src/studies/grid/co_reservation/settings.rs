@@ -23,6 +23,9 @@ pub struct CoReservationSettings {
     pub failures: Option<ClusterFailureSettings>,
     /// Whether a part that a cluster lost is asked for anew elsewhere (Meltzer 2005, §7.4).
     pub renegotiate: bool,
+    /// An agent of the broker that watches reserved clusters; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchSettings>,
     /// Clients that go on looking for something better after a grant; `None` if every request is
     /// negotiated once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +37,16 @@ pub struct CoReservationSettings {
     /// Which clusters the broker knows of, and which it asks first.
     #[serde(default, skip_serializing_if = "InformationSettings::is_default")]
     pub information: InformationSettings,
+}
+
+/// An agent that polls the clusters at which something is reserved, and gives up what a cluster
+/// holds that does not answer (Meltzer 2005, §7.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchSettings {
+    /// The time from one poll to the next; the first is at this instant.
+    pub every: Seconds,
+    /// So many polls in a row without an answer, 1 at least.
+    pub misses: u32,
 }
 
 /// Requests of two classes (Meltzer 2005, §7.3): most are negotiated once; a renegotiable one is
@@ -125,6 +138,9 @@ impl SearchSettings {
     pub fn as_run(&self, mut request: CoRequest) -> CoRequest {
         if self.unsplit {
             request.parts = vec![Nodes(request.parts.iter().map(|part| part.0).sum())];
+            if !request.licences.is_empty() {
+                request.licences = vec![request.licences.iter().sum()];
+            }
         } else if request.parts.len() > 1 {
             let seconds = request.duration.0 as f64 * (1.0 + self.split_overhead);
             request.duration = Seconds(libm::round(seconds) as i64);
@@ -246,6 +262,10 @@ pub struct ClusterFailureSettings {
     pub node_repair: Seconds,
     /// CPUs of a node, which fail together.
     pub node_cpus: u32,
+    /// Whether a cluster that is down says nothing: what it lost is told when it is back. Otherwise
+    /// it tells at once.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub silent: bool,
 }
 
 impl ClusterFailureSettings {
@@ -253,6 +273,7 @@ impl ClusterFailureSettings {
     pub(crate) fn normalise(&mut self) {
         if self.cluster_mtbf.is_none() {
             self.cluster_repair = Seconds::ZERO;
+            self.silent = false;
         }
         if self.node_mtbf.is_none() {
             self.node_repair = Seconds::ZERO;

@@ -6,7 +6,7 @@ use bookahead_core::workload::Job;
 
 use super::messages::{Answer, Command, Instruction, Report};
 use super::{TimeLine, TimeLineSample};
-use crate::co_reservation::local::{ClusterId, LocalService, OutageEvent};
+use crate::co_reservation::local::{ClusterId, LocalService, LostPart, OutageEvent};
 
 /// A cluster behind its reservation service. Every hour it is sampled: how many CPUs run jobs, and
 /// how many are held by parts. A sample is taken after all events of its second except submissions.
@@ -14,6 +14,10 @@ pub struct Site {
     service: Box<dyn LocalService>,
     line: TimeLine,
     next_look: Seconds,
+    /// Whether it says nothing while it is down.
+    is_silent: bool,
+    /// Lost parts that were not told.
+    untold: Vec<LostPart>,
     stopwatch: Stopwatch,
 }
 
@@ -28,8 +32,21 @@ impl Site {
                 samples: Vec::new(),
             },
             next_look: Seconds::ZERO,
+            is_silent: false,
+            untold: Vec::new(),
             stopwatch: Stopwatch::default(),
         }
+    }
+
+    /// From now on says nothing while it is down: what it lost is told when it is back.
+    pub fn keep_silent_while_down(&mut self) {
+        self.is_silent = true;
+    }
+
+    /// Whether it has lost parts that it did not tell of.
+    #[must_use]
+    pub fn has_untold_losses(&self) -> bool {
+        !self.untold.is_empty()
     }
 
     /// From now on measures with this stopwatch how long its answers to the broker take.
@@ -63,6 +80,7 @@ impl Site {
         match command {
             Command::Outage(outage) => service.apply_outage(now, *outage),
             Command::Settle => {}
+            Command::Poll => report.answered_poll = Some(service.is_up()),
             Command::Publish => report.published = service.is_up().then(|| service.free()),
             Command::Deliver(instruction) => {
                 if service.is_up() {
@@ -71,7 +89,10 @@ impl Site {
                 }
             }
         }
-        report.lost = service.take_lost_parts();
+        self.untold.extend(service.take_lost_parts());
+        if service.is_up() || !self.is_silent {
+            report.lost = std::mem::take(&mut self.untold);
+        }
         report.begun = service.take_begun_parts();
         report.next_look = service.next_look();
         report

@@ -105,6 +105,7 @@ mod tests {
             deadline: Seconds(1_000 + 3_600 + slack),
             duration: Seconds(3_600),
             parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
+            licences: Vec::new(),
             preference: Preference::default(),
             task: None,
         }

@@ -7,8 +7,9 @@ use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::local::AccuracySource;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
-    ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
-    OutageEvents, Repair, SearchSettings, SortBy, co_reservation_scene,
+    ClusterFailureSettings, ClusterOutage, CoReservationInputs, CoReservationRun,
+    CoReservationSettings, Order, OutageEvents, Repair, SearchSettings, SortBy,
+    co_reservation_scene,
 };
 use crate::study::cluster_policy;
 use bookahead_core::estimates::LearningSettings;
@@ -35,6 +36,7 @@ mod inputs;
 mod keys;
 pub mod measures;
 mod resolve;
+mod resolve_local;
 mod resolve_requests;
 mod settings;
 pub mod stored;
@@ -96,6 +98,7 @@ impl Simulation for CoReservationSimulation {
                 request.user,
             ];
             numbers.extend(request.parts.iter().map(|part| Some(part.0.into())));
+            numbers.extend(request.licences.iter().map(|&it| Some(it.into())));
             let before = request.task.iter().flat_map(|task| &task.after);
             numbers.extend(before.map(|task| Some(task.0.into())));
             handed.request(&numbers);
@@ -103,7 +106,12 @@ impl Simulation for CoReservationSimulation {
         if let Some(failures) = &self.settings.failures {
             let sizes = self.inputs.clusters.iter().map(|cluster| cluster.nodes.0);
             let sizes: Vec<u32> = sizes.collect();
-            let settings = canonical_text(failures);
+            // What fails does not depend on who is told.
+            let drawn = ClusterFailureSettings {
+                silent: false,
+                ..failures.clone()
+            };
+            let settings = canonical_text(&drawn);
             handed.drawn_failures(&format!("{}|{sizes:?}|{settings}", self.seed));
         }
         if !self.inputs.failures.events.is_empty() {
@@ -244,6 +252,12 @@ impl Study for CoReservationStudy {
         if let Some(failures) = &mut settings.failures {
             failures.normalise();
         }
+        let is_unreachable =
+            (settings.failures.as_ref()).is_some_and(|failures| failures.cluster_mtbf.is_some());
+        if !is_unreachable {
+            // Whatever is polled answers.
+            settings.watch = None;
+        }
         let messages = &mut settings.messages;
         if messages.latency == Seconds::ZERO && messages.loss == 0.0 && !something_fails {
             // Every answer comes at once.
@@ -254,11 +268,17 @@ impl Study for CoReservationStudy {
                 settings.search = default.search;
                 settings.messages = default.messages;
                 settings.renegotiate = false;
+                settings.watch = None;
                 settings.second_thoughts = None;
                 settings.information = default.information;
                 settings.local.job_mix = default.local.job_mix;
+                settings.local.licences = default.local.licences;
             }
             Some(requests) => {
+                if settings.local.licences == 0 || requests.licences.is_none() {
+                    settings.local.licences = default.local.licences;
+                    requests.licences = None;
+                }
                 let row = settings.search.algorithm.row();
                 let clusters = self.clusters.count;
                 settings.information.normalise(clusters, row.probes);
@@ -273,6 +293,7 @@ impl Study for CoReservationStudy {
                         ..default.search.clone()
                     };
                     settings.renegotiate = false;
+                    settings.watch = None;
                     settings.second_thoughts = None;
                 }
                 if !row.probes {

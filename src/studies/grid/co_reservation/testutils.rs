@@ -77,6 +77,7 @@ pub fn situation(number: u64) -> Situation {
             parts: (0..parts)
                 .map(|_| Nodes(between(stream, 1, 9) as u32))
                 .collect(),
+            licences: Vec::new(),
             preference: Preference {
                 cost_weight: stream.random(),
                 start_weight: stream.random(),
@@ -116,6 +117,7 @@ pub fn situation(number: u64) -> Situation {
             node_mtbf: rare(stream, 200),
             node_repair: Seconds(between(stream, 1, 100)),
             node_cpus: between(stream, 1, 4) as u32,
+            silent: false,
         });
     }
     let draws_nodes = (settings.failures.as_ref()).is_some_and(|it| it.node_mtbf.is_some());
@@ -174,6 +176,22 @@ pub fn workflow_situation(number: u64) -> Situation {
             after,
         });
         request.deadline += Seconds(between(stream, 0, 300));
+    }
+    situation.inputs.requests = requests.into();
+    situation
+}
+
+/// The situation of this number where some parts need up to two licences, of which each cluster has
+/// two or three.
+#[must_use]
+pub fn licensed_situation(number: u64) -> Situation {
+    let mut situation = situation(number);
+    let stream = &mut random::stream(number, "interleavings", 0, "licences");
+    situation.settings.local.licences = between(stream, 2, 3) as u32;
+    let mut requests = situation.inputs.requests.to_vec();
+    for request in &mut requests {
+        let parts = request.parts.iter();
+        request.licences = parts.map(|_| between(stream, 0, 2) as u32).collect();
     }
     situation.inputs.requests = requests.into();
     situation

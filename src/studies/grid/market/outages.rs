@@ -97,6 +97,7 @@ mod tests {
             node_mtbf: node.map(Seconds),
             node_repair: Seconds(5_000),
             node_cpus: 2,
+            silent: false,
         }
     }
 

@@ -1,3 +1,5 @@
+mod licences;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -7,6 +7,7 @@ mod probing;
 mod promised;
 mod renegotiation;
 mod task;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

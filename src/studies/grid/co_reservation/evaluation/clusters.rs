@@ -173,7 +173,7 @@ fn filtering(run: &CoReservationRun, values: &mut Values) {
         .filter(|probe| probe.counts.unfiltered > 0)
         .map(|probe| {
             let counts = probe.counts;
-            let filtered = counts.counting + counts.backlog + counts.quota;
+            let filtered = counts.counting + counts.licences + counts.backlog + counts.quota;
             f64::from(filtered) / f64::from(counts.unfiltered)
         })
         .collect();

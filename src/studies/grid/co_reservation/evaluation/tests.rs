@@ -43,6 +43,7 @@ fn request(id: u32, submit: i64, earliest: i64, slack: i64, duration: i64) -> Co
         deadline: Seconds(earliest + duration + slack),
         duration: Seconds(duration),
         parts: vec![Nodes(5)],
+        licences: Vec::new(),
         preference: Preference::default(),
         task: None,
     }
@@ -90,6 +91,7 @@ fn held(request: &CoRequest, part: u16, start: i64) -> PartOutcome {
             order: 0,
             part,
             nodes: request.parts[place],
+            licences: 0,
             start: Seconds(start),
             duration: request.duration,
             pof_limit: 0.0,
@@ -435,6 +437,7 @@ fn filtering_counts_what_the_probe_discarded_of_what_a1_would_build() {
         counts: FilterCounts {
             unfiltered,
             counting,
+            licences: 0,
             backlog,
             quota,
             exempt: 1,

@@ -111,6 +111,7 @@ mod tests {
             order: 0,
             part: 0,
             nodes: Nodes(nodes),
+            licences: 0,
             start: Seconds(start),
             duration: Seconds(duration),
             pof_limit: 0.0,

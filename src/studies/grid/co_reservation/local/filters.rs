@@ -5,22 +5,24 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 use super::{FilterCounts, PartOrder, ProbeFilters};
 
-/// Whether a cluster has CPUs for a part over its interval.
+/// Whether a cluster has CPUs and licences for a part over its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Availability {
     /// Not enough CPUs, or a start that is past.
     Occupied,
-    /// CPUs, but not within the quota.
+    /// CPUs, but not enough licences.
+    NoLicences,
+    /// Both, but not within the quota.
     OverQuota,
-    /// CPUs.
+    /// Everything that it needs.
     Free,
 }
 
 impl FilterCounts {
     /// Passes one TR candidate that the machine is large enough for through the filters in their
-    /// order: CPUs, quota, backlog (Meltzer 2005, §4.3 to §4.5, §7.1). `is_fair` says whether the
-    /// backlog will have ended by its start, `is_harmless` whether it may be had all the same.
-    /// Counts the result, and returns whether the candidate is admitted.
+    /// order: CPUs, licences, quota, backlog (Meltzer 2005, §2, §4.3 to §4.5, §7.1). `is_fair` says
+    /// whether the backlog will have ended by its start, `is_harmless` whether it may be had all
+    /// the same. Counts the result, and returns whether the candidate is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,
@@ -34,6 +36,10 @@ impl FilterCounts {
                 Availability::Free => {}
                 Availability::OverQuota => {
                     self.quota += 1;
+                    return false;
+                }
+                Availability::NoLicences => {
+                    self.licences += 1;
                     return false;
                 }
                 Availability::Occupied => {
@@ -63,6 +69,33 @@ pub(super) fn held<'a>(
 ) -> i64 {
     let spans = parts.map(|part| (part.nodes, part.start, part.start + part.duration));
     NodeSeconds::within(start, start + duration, spans).0
+}
+
+/// Whether a cluster of `most` licences has `wanted` of them in every second of `[start, start +
+/// duration)` beside these parts.
+pub(super) fn has_licences<'a>(
+    parts: impl Iterator<Item = &'a PartOrder> + Clone,
+    most: u32,
+    wanted: u32,
+    start: Seconds,
+    duration: Seconds,
+) -> bool {
+    if wanted == 0 {
+        return true;
+    }
+    let end = |part: &PartOrder| part.start + part.duration;
+    let others = parts
+        .filter(|part| part.licences > 0 && part.start < start + duration && start < end(part));
+    // More are held only from the beginning of a part on.
+    let begins = others.clone().map(|part| part.start.max(start));
+    let mut instants = std::iter::once(start).chain(begins);
+    instants.all(|at| {
+        let holding = others
+            .clone()
+            .filter(|part| part.start <= at && at < end(part));
+        let held: u64 = holding.map(|part| u64::from(part.licences)).sum();
+        held + u64::from(wanted) <= u64::from(most)
+    })
 }
 
 /// The expected reservation degree (Meltzer 2005, §7.1): the mean share of a machine that is

@@ -24,6 +24,8 @@ pub struct Probe {
     pub duration: Seconds,
     /// CPUs of the parts, most first.
     pub parts: Vec<Nodes>,
+    /// Licences of the parts, in the same order; empty where none needs any.
+    pub licences: Vec<u32>,
     /// Candidate starts, rising.
     pub starts: Vec<Seconds>,
     /// By which rules.
@@ -36,6 +38,14 @@ pub struct Probe {
     pub free_cpus: bool,
     /// What the parts may take from others.
     pub precedence: Precedence,
+}
+
+impl Probe {
+    /// Licences that a part needs.
+    #[must_use]
+    pub fn licences_of(&self, part: u16) -> u32 {
+        self.licences.get(usize::from(part)).copied().unwrap_or(0)
+    }
 }
 
 /// Whose CPUs a part may take, and who may take its own (Meltzer 2005, §7.3).
@@ -95,6 +105,8 @@ pub struct FilterCounts {
     pub unfiltered: u32,
     /// Discarded for want of free CPUs (also those whose start is past, Q36).
     pub counting: u32,
+    /// Discarded for want of free licences, with CPUs that were free.
+    pub licences: u32,
     /// Discarded because of the backlog.
     pub backlog: u32,
     /// Discarded by the quota.
@@ -114,6 +126,8 @@ pub struct PartOrder {
     pub part: u16,
     /// CPUs.
     pub nodes: Nodes,
+    /// Licences.
+    pub licences: u32,
     /// Start.
     pub start: Seconds,
     /// Duration.
@@ -156,6 +170,8 @@ pub struct BegunPart {
 pub enum Refusal {
     /// Not enough free CPUs.
     Occupied,
+    /// Not enough free licences.
+    Licences,
     /// The start is past.
     Past,
     /// The part would exceed the quota.

@@ -141,6 +141,16 @@ section! {
             .default_is("3"),
         /// The file that says what a workflow looks like.
         workflow_file: Given<String> = text("a DAX file or WfCommons instance, also of the folder that BOOKAHEAD_WORKFLOWS names, instead of workflow_stages: the tasks of a workflow, whose longest path is scaled to the duration of the request"),
+        /// How many parts need licences.
+        licences_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": parts that need licences beside their CPUs, each drawn on its own, where clusters have any (local.licences)")
+            .default_is("0")
+            .decides("Meltzer 2005 §2"),
+        /// How many licences such a part needs.
+        licences: Given<u32> = integer_within(1, 1_000_000)
+            .note(": licences that a part needs which needs any")
+            .default_is("1")
+            .decides("Meltzer 2005 §2"),
         /// In how many bursts the earliest starts are gathered.
         bursts: Given<u32> = integer(0)
             .words("0 for none (default), or 1 or more: bursts in which the earliest starts are gathered")
@@ -222,6 +232,16 @@ section! {
         /// Whether lost parts are requested again.
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
+            .decides("Meltzer 2005 §7.4"),
+        /// How often the agent polls.
+        watch_every_seconds: Given<u32> = integer_within(0, 10_000_000)
+            .words("0 for no agent (default), or so many seconds from one poll to the next of the clusters at which something is reserved; a poll takes no time")
+            .default_in_words("0")
+            .decides("Meltzer 2005 §7.4"),
+        /// When the agent acts.
+        watch_misses: Given<u32> = integer_within(1, 1_000)
+            .note(": so many polls in a row that a cluster does not answer, and the agent gives up what it holds and seeks it elsewhere")
+            .default_is("3")
             .decides("Meltzer 2005 §7.4"),
         /// How many requests are renegotiable.
         renegotiable_percent: Given<f64> = real().from(0.0).to(100.0)
@@ -319,6 +339,11 @@ section! {
             .words("0 (default) for CPUs that jobs and parts share, or to below 100: of each cluster, rounded, parts have so many CPUs to themselves, and jobs the others")
             .default_in_words("0")
             .decides("Meltzer 2005 §7.1"),
+        /// Licences of a cluster.
+        licences: Given<u32> = integer_within(0, 1_000_000)
+            .words("0 (default) for clusters of CPUs alone, on which no part needs licences, or so many licences of each cluster, which parts hold as they hold CPUs (requests.licences_percent)")
+            .default_in_words("0")
+            .decides("Meltzer 2005 §2"),
         /// How far back jobs count for the mix of jobs.
         mix_days: Given<f64> = real().above(0.0).to(10_000.0)
             .note(" days: for requests.mix_weight, jobs count that started since")
@@ -364,6 +389,10 @@ section! {
         node_repair_hours: Given<f64> = real().from(0.001)
             .words("at least 0.001 hours until it is back, in the mean")
             .default_is("4"),
+        /// Whether a cluster that is down says nothing.
+        silent_outages: Option<bool> = flag("false")
+            .note(": a cluster that is down says nothing, and tells what it lost when it is back; otherwise at once")
+            .decides("Meltzer 2005 §7.4"),
         /// CPUs of a node.
         node_cpus: Given<u32> = integer_within(1, 10_000_000)
             .note(": CPUs of a node, which fail together")

@@ -6,21 +6,17 @@
 use toml::Spanned;
 
 use super::CoReservationStudy;
-use super::keys::{
-    MAXIMUM_STARTS, RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables,
-};
+use super::keys::{MAXIMUM_STARTS, RawBroker, RawClusterFailures, RawClusters, RawTables};
+use super::resolve_local::{has_no_plan, local};
 use super::resolve_requests::{exclude, requests};
-use crate::co_reservation::local::{
-    AccuracySource, AccuracyWindow, BacklogWork, JobMixSettings, LocalSettings, LookAhead,
-    NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
-};
+use crate::co_reservation::local::{BacklogWork, LookAhead};
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, InformationSettings, MessageSettings,
-    Patience, RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy,
+    Patience, RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy, WatchSettings,
 };
 use bookahead_core::failures::FailureSource;
-use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{ClusterSettings, CoRequestSettings, Excerpts};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::{ClusterSettings, CoRequestSettings, Excerpts, WorkflowShape};
 use bookahead_lab::keys::declaration::Table;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
@@ -46,6 +42,7 @@ pub(super) fn resolve(
     }
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
     queued_parts(&settings, requests.as_ref(), raw, asked, problems)?;
+    licences(&settings, requests.as_ref(), raw, problems)?;
     if asked.workload.tightness.is_some() && clusters.excerpts == Excerpts::Fingerprint {
         problems.add(
             ProblemKind::Conflict,
@@ -109,29 +106,13 @@ pub(super) fn resolve(
     })
 }
 
-/// Why there is no plan by limits whose end could be the backlog time, if there is none.
-fn has_no_plan(local: &LocalSettings, is_risky: bool) -> Option<&'static str> {
-    let reasons = [
-        (
-            local.accuracy == AccuracySource::Category,
-            "`local.accuracy = \"category\"` has an accuracy for each job, and the plan has one",
-        ),
-        (
-            local.partition.is_some(),
-            "with `local.partition_percent` parts and jobs have plans of their own",
-        ),
-        (is_risky, "clusters of `[risk]` have no plan by limits"),
-    ];
-    let mut reasons = reasons.into_iter().filter(|(holds, _)| *holds);
-    reasons.next().map(|(_, reason)| reason)
-}
-
 fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSettings> {
     let broker = &raw.broker;
     let search = search(raw, raw.clusters.count().or_default(problems), problems);
     let messages = messages(broker, problems);
     let second_thoughts = second_thoughts(broker, problems);
     let information = information(broker, problems);
+    let watch = watch(broker, problems);
     let local = local(&raw.local, problems);
     let failures = of_grid_failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
@@ -191,6 +172,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         local,
         failures: failures?,
         renegotiate: broker.renegotiate().is_on(),
+        watch: watch?,
         second_thoughts: second_thoughts?,
         risk,
         information: information?,
@@ -296,6 +278,8 @@ fn queued_parts(
         "messages to queued parts are not lost: leave `broker.message_loss_percent` out"
     } else if settings.failures.is_some() || asked.failures.source != FailureSource::None {
         "queued parts run on nodes that do not fail: leave `[grid_failures]` and `[failures]` out"
+    } else if settings.local.licences > 0 && requests.is_some_and(|it| it.licences.is_some()) {
+        "a queue is one of CPUs, and parts in it hold no licences: leave `requests.licences_percent` out"
     } else if settings.risk.is_some() {
         "queued parts are no windows, at a risk or not: leave `[risk]` out"
     } else if kinds.is_some_and(|kinds| kinds.workflow_percent > 0.0) {
@@ -305,6 +289,44 @@ fn queued_parts(
     };
     raw.broker.algorithm().refuse(why, problems);
     None
+}
+
+/// Whether parts that need licences are those of the requests, and may have as many.
+fn licences(
+    settings: &CoReservationSettings,
+    requests: Option<&CoRequestSettings>,
+    raw: &RawTables,
+    problems: &mut Problems,
+) -> Option<()> {
+    let most = settings.local.licences;
+    let needed = requests.and_then(|requests| Some((requests, requests.licences?)));
+    let Some((requests, needed)) = needed.filter(|_| most > 0) else {
+        return Some(());
+    };
+    let kinds = requests.kinds.as_ref();
+    if kinds
+        .is_some_and(|it| it.workflow_percent > 0.0 && matches!(it.tasks, WorkflowShape::File(_)))
+    {
+        raw.requests.licences_percent().refuse(
+            "`requests.workflow_file` does not say which tasks need licences: leave one of the two out",
+            problems,
+        );
+        return None;
+    }
+    if needed.each > most {
+        let place = (raw.requests.licences.as_ref()).map_or(0..0, Spanned::span);
+        problems.warn(
+            ProblemKind::OutOfRange,
+            "requests.licences",
+            place,
+            format!(
+                "no part that needs {} licences fits on a cluster of {most}",
+                needed.each
+            ),
+            "set `requests.licences` lower or `local.licences` higher",
+        );
+    }
+    Some(())
 }
 
 fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings> {
@@ -353,6 +375,27 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
     Some((settings.share_percent > 0.0).then_some(settings))
 }
 
+/// The inner `None` without an agent.
+fn watch(raw: &RawBroker, problems: &mut Problems) -> Option<Option<WatchSettings>> {
+    let every = raw.watch_every_seconds().or_default(problems);
+    let misses = raw.watch_misses().or_default(problems);
+    let watch = WatchSettings {
+        every: Seconds(i64::from(every?)),
+        misses: misses?,
+    };
+    if watch.every == Seconds::ZERO {
+        return Some(None);
+    }
+    if !raw.renegotiate().is_on() {
+        raw.watch_every_seconds().refuse(
+            "what the agent gives up is sought elsewhere: add `broker.renegotiate = true`",
+            problems,
+        );
+        return None;
+    }
+    Some(Some(watch))
+}
+
 fn information(raw: &RawBroker, problems: &mut Problems) -> Option<InformationSettings> {
     let period = raw.information_period_seconds().or_default(problems);
     let coverage = raw.information_coverage().or_default(problems);
@@ -361,67 +404,6 @@ fn information(raw: &RawBroker, problems: &mut Problems) -> Option<InformationSe
         period: Seconds(i64::from(period?)),
         coverage: coverage?,
         probe_only: Some(probe_only?).filter(|most| *most > 0),
-    })
-}
-
-fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
-    let accuracy_window = raw
-        .accuracy_window()
-        .or_default(problems)
-        .map(AccuracyWindow);
-    let accuracy_factor = raw.accuracy_factor().or_default(problems);
-    let quota = raw.quota_percent().checked(problems);
-    let quota_periods = match &raw.quota_periods {
-        Some(given) => given.get_ref().parse().map(|QuotaPeriods(periods)| periods),
-        None => Ok(Vec::new()),
-    };
-    let quota_periods = quota_periods.map_err(|error: QuotaPeriodError| {
-        raw.quota_periods().refuse(&error.to_string(), problems);
-    });
-    let look_ahead = raw.look_ahead().or_default(problems).map(LookAhead);
-    if raw.next_event == Some(NextEventSource::Oracle) && look_ahead != Some(LookAhead::default()) {
-        raw.look_ahead().refuse(
-            "the plan of the queue goes by estimates, and `local.next_event` asks for true ends",
-            problems,
-        );
-        return None;
-    }
-    let partition = raw.partition_percent().or_default(problems);
-    let partition = partition.map(|percent| Some(percent / 100.0).filter(|share| *share > 0.0));
-    let (quota, quota_periods) = (quota?, quota_periods.ok()?);
-    let is_bounded = quota.is_some_and(|percent| percent < 100.0) || !quota_periods.is_empty();
-    if is_bounded && partition.is_some_and(|share| share.is_some()) {
-        raw.partition_percent().refuse(
-            "parts that have CPUs to themselves need no quota: leave `local.quota_percent` and `local.quota_periods` out",
-            problems,
-        );
-        return None;
-    }
-    let mix_days = raw.mix_days().or_default(problems);
-    let large_cpus = raw.large_cpus().or_default(problems);
-    let origin = raw.calendar_origin_hours().or_default(problems);
-    let tariff = raw.tariff().text().parse();
-    let tariff =
-        tariff.map_err(|error: TariffError| raw.tariff().refuse(&error.to_string(), problems));
-    Some(LocalSettings {
-        backfilling: raw.backfilling().variant()?,
-        planned_visible: raw.planned_visible().is_on(),
-        backlog_work: raw.backlog_work.unwrap_or_default(),
-        accuracy: raw.accuracy.unwrap_or_default(),
-        accuracy_window: accuracy_window?,
-        accuracy_factor: accuracy_factor?,
-        next_event: raw.next_event.unwrap_or_default(),
-        look_ahead: look_ahead?,
-        quota: quota.map(|percent| percent / 100.0),
-        quota_periods,
-        partition: partition?,
-        job_mix: JobMixSettings {
-            window: Seconds::from_hours(mix_days? * 24.0).max(Seconds(1)),
-            large: Nodes(large_cpus?),
-        },
-        tariff: tariff.ok()?,
-        hour_edge: raw.hour_edge.unwrap_or_default(),
-        calendar_origin: Seconds::from_hours(origin?),
     })
 }
 
@@ -461,6 +443,7 @@ pub(crate) fn of_grid_failures(
         node_mtbf: often(node_mtbf?),
         node_repair: Seconds::from_hours(node_repair?),
         node_cpus: node_cpus?,
+        silent: raw.silent_outages().is_on(),
     };
     let fails = settings.cluster_mtbf.is_some() || settings.node_mtbf.is_some();
     Some(fails.then_some(settings))

@@ -3,8 +3,8 @@
 use super::keys::RawRequests;
 use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::{
-    Bursts, CoRequestSettings, LeadRule, Preference, RequestKinds, RequestPreset, SlackRule,
-    TemplateSelection, WorkflowShape,
+    Bursts, CoRequestSettings, LeadRule, PartLicences, Preference, RequestKinds, RequestPreset,
+    SlackRule, TemplateSelection, WorkflowShape,
 };
 use bookahead_lab::keys::declaration::{Given, Table};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
@@ -53,6 +53,7 @@ pub(super) fn requests(
         .or_default(problems);
     let preference = preference(raw, base.preference, problems);
     let kinds = kinds(raw, problems);
+    let licences = licences(raw, problems);
     preset?;
     let bursts = match bursts? {
         0 => None,
@@ -73,6 +74,7 @@ pub(super) fn requests(
         bursts,
         preference: preference?,
         kinds: kinds?,
+        licences: licences?,
     };
     Some((!jobs_only).then_some(settings))
 }
@@ -101,6 +103,17 @@ fn kinds(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<Option<Req
     }
     let is_mixed = kinds.single_percent > 0.0 || kinds.workflow_percent > 0.0;
     Some(is_mixed.then_some(kinds))
+}
+
+/// The inner `None` where no part needs licences.
+fn licences(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<Option<PartLicences>> {
+    let percent = raw.licences_percent().or_default(problems);
+    let each = raw.licences().or_default(problems);
+    let licences = PartLicences {
+        percent: percent?,
+        each: each?,
+    };
+    Some((licences.percent > 0.0).then_some(licences))
 }
 
 fn tasks(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<WorkflowShape> {

@@ -26,6 +26,8 @@ pub(super) const TABLES: Definition = Definition {
     results: &[
         "time_line",
         "co_free_cpus",
+        "co_licence_lack",
+        "co_licences",
         "co_probe",
         "co_attempt",
         "co_task_order",
@@ -312,7 +314,18 @@ fn write_parts(
             lost.get(&(request.id.0, part)).copied().unwrap_or(0)
         ])?;
     }
-    Ok(request.parts.len() as u64)
+    let needed = (0_i64..).zip(&request.licences);
+    let needed = needed.filter(|(_, licences)| **licences > 0);
+    let needed = needed.map(|(part, licences)| {
+        [
+            Some(writer.simulation()),
+            Some(i64::from(request.id.0)),
+            Some(part),
+            Some(i64::from(*licences)),
+        ]
+    });
+    let rows = writer.write_many("co_licences", needed)?;
+    Ok(rows + request.parts.len() as u64)
 }
 
 fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result<u64> {
@@ -342,7 +355,20 @@ fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result
             Some(i64::from(it.free.0)),
         ]
     });
-    let rows = writer.write_many("co_free_cpus", free)?;
+    let mut rows = writer.write_many("co_free_cpus", free)?;
+    let lacking = outcome
+        .probes
+        .iter()
+        .filter(|probe| probe.counts.licences > 0);
+    let lacking = lacking.map(|probe| {
+        [
+            Some(writer.simulation()),
+            Some(i64::from(outcome.request.id.0)),
+            Some(i64::from(probe.cluster.0)),
+            Some(i64::from(probe.counts.licences)),
+        ]
+    });
+    rows += writer.write_many("co_licence_lack", lacking)?;
     Ok(rows + outcome.probes.len() as u64)
 }
 

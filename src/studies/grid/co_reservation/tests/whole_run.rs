@@ -40,6 +40,7 @@ pub(super) fn request(
         deadline: Seconds(window.1),
         duration: Seconds(duration),
         parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
+        licences: Vec::new(),
         preference: Preference::default(),
         task: None,
     }
@@ -92,6 +93,7 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
                 order: 0,
                 part: 0,
                 nodes: Nodes(nodes),
+                licences: 0,
                 start: Seconds(start),
                 duration: Seconds(3_600),
                 pof_limit: 0.0,

@@ -14,7 +14,7 @@ use bookahead_core::failures::FailureSource;
 use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_lab::keys::declaration::{Given, Table};
 use bookahead_lab::keys::field::Field;
-use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
 
 /// How interrupted jobs move; the inner `None` where they do not.
@@ -213,6 +213,16 @@ pub(super) fn cluster_failures(
         );
         return None;
     }
+    if settings.as_ref().is_some_and(|it| it.silent) {
+        problems.add(
+            ProblemKind::Conflict,
+            "grid_failures.silent_outages",
+            raw.place.clone().unwrap_or(0..0),
+            "a market learns of jobs, and what a cluster says while it is down makes no difference",
+            "leave it out",
+        );
+        return None;
+    }
     Some(settings)
 }
 
@@ -372,6 +382,16 @@ mod tests {
             let refused = resolved(&text).unwrap_err();
             assert!(keys.iter().all(|key| refused.contains(key)), "{refused}");
         }
+    }
+
+    #[test]
+    fn clusters_of_a_market_that_say_nothing_are_refused() {
+        let silent = "[grid_failures]\ncluster_mtbf_days = 2.0\nsilent_outages = true\n";
+        let refused = resolved(silent).unwrap_err();
+        assert!(
+            refused.contains("grid_failures.silent_outages"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl Plan {
             request: request.id,
             duration: self.duration,
             parts: self.nodes(request),
+            licences: self.licences(request),
             starts: self.starts.clone(),
             filters: rules.search.algorithm.filters(),
             degrees: rules.search.sort_by == SortBy::ReservationDegree,
@@ -160,6 +161,7 @@ impl Plan {
             order,
             part: place as u16,
             nodes: request.parts[part],
+            licences: request.licences_of(part),
             start: candidate.start,
             duration: self.duration,
             pof_limit,
@@ -172,6 +174,17 @@ impl Plan {
         self.places
             .iter()
             .map(|&place| request.parts[order[place]])
+            .collect()
+    }
+
+    fn licences(&self, request: &CoRequest) -> Vec<u32> {
+        if request.licences.is_empty() {
+            return Vec::new();
+        }
+        let order = request.largest_first();
+        let places = self.places.iter();
+        places
+            .map(|&place| request.licences_of(order[place]))
             .collect()
     }
 }
@@ -310,12 +323,14 @@ pub(super) fn shuffle_stream(rules: &Rules, request: &CoRequest, round: u32) -> 
     rules.seed.stream(&name)
 }
 
-/// How many clusters are large enough for each part, most CPUs first.
+/// How many clusters are large enough for each part, most CPUs first. All have as many licences.
 pub(super) fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Vec<u64> {
     let large = |part: &usize| {
         let known = rules.known();
         known
-            .filter(|&(_, size)| size >= request.parts[*part])
+            .filter(|&(_, size)| {
+                size >= request.parts[*part] && rules.licences >= request.licences_of(*part)
+            })
             .count() as u64
     };
     order.iter().map(large).collect()
@@ -340,10 +355,12 @@ mod tests {
     fn rules(sizes: &[u32]) -> Rules {
         Rules {
             sizes: sizes.iter().map(|&size| Nodes(size)).collect(),
+            licences: 2,
             search: SearchSettings::default(),
             latency: Seconds::ZERO,
             timeout: Seconds(60),
             renegotiate: false,
+            misses: None,
             second_thoughts: None,
             risk: None,
             information: Information::new(
@@ -365,6 +382,7 @@ mod tests {
             deadline: Seconds(10),
             duration: Seconds(10),
             parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
+            licences: Vec::new(),
             preference: Preference::default(),
             task: None,
         }
@@ -384,6 +402,17 @@ mod tests {
         let order = request.largest_first();
         assert!(!has_room(&rules(&[10, 4, 4]), &request, &order));
         assert!(has_room(&rules(&[10, 4, 9]), &request, &order));
+    }
+
+    #[test]
+    fn a_part_that_needs_more_licences_than_a_cluster_has_fits_nowhere() {
+        let mut request = request(&[4, 8]);
+        let order = request.largest_first();
+        request.licences = vec![2, 0];
+        assert_eq!(fitting(&rules(&[10, 10]), &request, &order), [2, 2]);
+        request.licences = vec![3, 0];
+        assert_eq!(fitting(&rules(&[10, 10]), &request, &order), [2, 0]);
+        assert!(!has_room(&rules(&[10, 10]), &request, &order));
     }
 
     #[test]

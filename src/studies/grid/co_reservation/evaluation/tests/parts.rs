@@ -114,3 +114,31 @@ fn classes_include_their_upper_cpus_and_exclude_their_upper_hour() {
         ["<1h", "1-5h", "1-5h", "5-12h", "12-24h", "12-24h", ">24h"]
     );
 }
+
+#[test]
+fn licences_in_use_are_those_that_parts_held_and_lacking_ones_count_beside_free_cpus() {
+    let (mut inputs, mut run) = t13();
+    inputs.stop = Seconds(200);
+    let mut settings = CoReservationSettings::default();
+    let measure = |settings: &CoReservationSettings, run: &CoReservationRun| {
+        co_reservation_measures(&inputs, settings, run).0
+    };
+    let names = |measured: &Measured| measured.iter().map(|it| it.0).collect::<Vec<_>>();
+    assert!(!names(&measure(&settings, &run)).contains(&"licence_use_percent"));
+    settings.local.licences = 4;
+    // The part holds its CPUs over [120, 160): 3 licences of 4 for 40 s of 200.
+    run.parts[0][0].order.licences = 3;
+    let counts = |unfiltered, counting, licences| ProbeCounts {
+        counts: FilterCounts {
+            unfiltered,
+            counting,
+            licences,
+            ..FilterCounts::default()
+        },
+        ..ProbeCounts::default()
+    };
+    run.requests[0].probes = vec![counts(20, 8, 3), counts(10, 2, 1)];
+    let measured = measure(&settings, &run);
+    near(measured.get("licence_use_percent"), 100.0 * 120.0 / 800.0);
+    near(measured.get("licence_lack_share"), 4.0 / 20.0);
+}

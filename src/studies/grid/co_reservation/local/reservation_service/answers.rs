@@ -8,7 +8,7 @@ use bookahead_core::workload::Job;
 use super::{Open, ReservationService, booked, limit};
 use crate::co_reservation::local::accuracy::{CategoryMeans, Worth};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
-use crate::co_reservation::local::filters::{Availability, held, reservation_degree};
+use crate::co_reservation::local::filters::{Availability, has_licences, held, reservation_degree};
 use crate::co_reservation::local::job_mix::Run;
 use crate::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, PartOrder,
@@ -17,10 +17,10 @@ use crate::co_reservation::local::{
 
 impl<P: Policy + ?Sized> ReservationService<P> {
     /// Answers a status query. A part has CPUs where its window can be had with at most the
-    /// cluster's PoF.
+    /// cluster's PoF. Licences are never placed at a risk.
     ///
-    /// Without that filter (A1), every candidate is offered, those that cannot be had at all with a
-    /// PoF of 1 where risk is told.
+    /// Without that filter (A1), every candidate is offered, those whose CPUs cannot be had at all
+    /// with a PoF of 1 where risk is told.
     pub(super) fn answer(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
         let filters = probe.filters;
         let mut backlog = self.backlog(now, filters.exact_limits);
@@ -47,7 +47,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             let mut held_by_parts = None;
             let widest = self.widest(probe, start);
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
-                if nodes > self.nodes() {
+                let licences = probe.licences_of(part);
+                if nodes > self.nodes() || licences > self.settings.licences {
                     continue;
                 }
                 let quote = match self.pof_max {
@@ -59,13 +60,15 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                         Some(most) => quote.is_some_and(|quote| quote.is_within(most)),
                         None => widest.is_some_and(|widest| nodes <= widest),
                     };
-                    let may_displace = beyond
-                        .as_ref()
-                        .is_some_and(|room| self.is_room_for(room, nodes, start, probe.duration));
+                    let may_displace = beyond.as_ref().is_some_and(|room| {
+                        self.is_room_for(room, (nodes, licences), start, probe.duration)
+                    });
                     if may_displace {
                         Availability::Free
                     } else if !self.is_up || !has_nodes {
                         Availability::Occupied
+                    } else if !self.has_licences(licences, start, probe.duration) {
+                        Availability::NoLicences
                     } else if self.is_within_quota(nodes, start, probe.duration) {
                         Availability::Free
                     } else {
@@ -142,6 +145,17 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let machine = &mut self.machine;
         let mut parts = probe.parts.iter().copied();
         parts.find(|&nodes| machine.quote_window(nodes, start, end).is_some())
+    }
+
+    /// Whether a part has its licences beside all that are promised.
+    pub(super) fn has_licences(&self, wanted: u32, start: Seconds, duration: Seconds) -> bool {
+        has_licences(
+            self.orders(),
+            self.settings.licences,
+            wanted,
+            start,
+            duration,
+        )
     }
 
     /// Whether the quota leaves room for a part beside all that are promised.

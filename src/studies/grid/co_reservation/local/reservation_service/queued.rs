@@ -23,6 +23,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             order: part.order,
             part: part.part,
             nodes: part.nodes,
+            // Refused where files are read: a queue is one of CPUs.
+            licences: 0,
             start: Seconds::FAR,
             duration: part.limit,
             pof_limit: 0.0,

@@ -10,6 +10,7 @@ use crate::co_reservation::local::{
 mod displacing;
 mod exempt;
 mod failures;
+mod licences;
 mod mix;
 mod oracle;
 mod properties;
@@ -61,6 +62,7 @@ fn part(request: u32, start: i64, duration: i64, nodes: u32) -> PartOrder {
         order: 0,
         part: 0,
         nodes: Nodes(nodes),
+        licences: 0,
         start: Seconds(start),
         duration: Seconds(duration),
         pof_limit: 0.0,
@@ -77,6 +79,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         request: CoRequestId(99),
         duration: Seconds(duration),
         parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
+        licences: Vec::new(),
         starts: starts.iter().map(|&start| Seconds(start)).collect(),
         filters,
         degrees: true,

@@ -1,8 +1,10 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
 mod free_cpus;
+mod licences;
 mod local;
 mod refusals;
+mod watch;
 
 use crate::co_reservation::local::BacklogWork;
 use crate::co_reservation::study::CoReservationStudy;

@@ -152,6 +152,24 @@ CREATE TABLE co_free_cpus (
     FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE co_licences (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    licences INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, part),
+    FOREIGN KEY (simulation, request, part) REFERENCES co_part (simulation, request, part)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_licence_lack (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    candidates INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, cluster),
+    FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE time_line (
     simulation INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
@@ -231,8 +249,9 @@ pub(super) const VIEWS: &[View] = &[
     (
         "v_co_part",
         "SELECT p.simulation, p.request, p.part, p.nodes, p.cluster, o.submit + o.start AS start,
-            o.submit + o.start + o.duration AS \"end\", o.duration, p.lost
-         FROM co_part p JOIN co_request o ON o.simulation = p.simulation AND o.request = p.request",
+            o.submit + o.start + o.duration AS \"end\", o.duration, p.lost, coalesce(l.licences, 0) AS licences
+         FROM co_part p JOIN co_request o ON o.simulation = p.simulation AND o.request = p.request
+         LEFT JOIN co_licences l ON l.simulation = p.simulation AND l.request = p.request AND l.part = p.part",
     ),
     (
         "v_co_attempt",
@@ -246,9 +265,12 @@ pub(super) const VIEWS: &[View] = &[
     (
         "v_co_probe",
         "SELECT b.simulation, b.request, b.cluster, o.submit, b.unfiltered, b.counting, b.backlog, b.quota, b.exempt,
-            CAST(b.counting + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0) AS filtering_degree,
-            b.backlog_now, b.backlog_earliest
-         FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request",
+            CAST(b.counting + coalesce(l.candidates, 0) + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0)
+                AS filtering_degree,
+            b.backlog_now, b.backlog_earliest, coalesce(l.candidates, 0) AS licences
+         FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request
+         LEFT JOIN co_licence_lack l
+            ON l.simulation = b.simulation AND l.request = b.request AND l.cluster = b.cluster",
     ),
     (
         "v_co_free_cpus",
@@ -291,6 +313,6 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
          UNION ALL SELECT a.simulation, a.cluster,
             CASE a.fate WHEN 'lost' THEN 'parts of co-reservations that were lost' ELSE 'parts of co-reservations' END,
             a.start, min(a.\"end\", coalesce(a.given_up, a.\"end\")), a.nodes FROM v_co_attempt a
-         WHERE a.fate IN ('reserved', 'cancelled', 'lost') AND a.start < coalesce(a.given_up, a.\"end\")",
+         WHERE a.fate IN ('reserved', 'cancelled', 'lost', 'unreachable') AND a.start < coalesce(a.given_up, a.\"end\")",
     ),
 };

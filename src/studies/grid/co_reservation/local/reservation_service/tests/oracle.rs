@@ -79,6 +79,7 @@ fn agree(
         let in_use = machine.in_use();
         prop_assert_eq!((in_use.jobs, in_use.parts), used, "at {}", second);
         prop_assert!(used.0 + used.1 <= nodes);
+        prop_assert!(twin.licences_held(second) <= settings.licences);
         twin.use_over_time.push(used);
         let waiting: Vec<JobId> = machine.queue();
         let expected: Vec<JobId> = twin.queue.iter().map(|job| job.id).collect();
@@ -169,16 +170,20 @@ pub(super) fn filters() -> impl Strategy<Value = ProbeFilters> {
 fn probes(now: i64) -> impl Strategy<Value = Message> {
     (
         1_i64..25,
-        prop::collection::vec(1_u32..=9, 1..4),
+        prop::collection::vec((1_u32..=9, 0_u32..4), 1..4),
         -5_i64..20,
         1_i64..9,
         1_i64..8,
         filters(),
     )
         .prop_map(move |(duration, mut parts, first, step, count, filters)| {
-            parts.sort_by_key(|&nodes| std::cmp::Reverse(nodes));
+            parts.sort_by_key(|&(nodes, _)| std::cmp::Reverse(nodes));
+            let (parts, licences): (Vec<u32>, Vec<u32>) = parts.into_iter().unzip();
             let starts: Vec<i64> = (0..count).map(|index| now + first + index * step).collect();
-            Message::Probe(query(duration, &parts, &starts, filters))
+            Message::Probe(Probe {
+                licences,
+                ..query(duration, &parts, &starts, filters)
+            })
         })
 }
 
@@ -191,11 +196,14 @@ pub(super) fn messages(failures: bool) -> impl Strategy<Value = Vec<(i64, Messag
         0_u32..14,
         1_i64..25,
         0_i64..40,
-        1_u32..=6,
+        (1_u32..=6, 0_u32..3),
     )
-        .prop_flat_map(|(now, kind, request, duration, lead, nodes)| {
+        .prop_flat_map(|(now, kind, request, duration, lead, (nodes, licences))| {
             probes(now).prop_map(move |probe| {
-                let order = part(request, now - 1 + lead, duration, nodes);
+                let order = PartOrder {
+                    licences,
+                    ..part(request, now - 1 + lead, duration, nodes)
+                };
                 (now, kind, request, order, probe)
             })
         });
@@ -268,7 +276,11 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
             1_u32..5,
             prop::collection::vec(quota_period(), 0..3),
         ),
-        (0_i64..WEEK_SECONDS, 5_u32..9),
+        (
+            0_i64..WEEK_SECONDS,
+            5_u32..9,
+            prop::sample::select(vec![0, 2, 3, 20]),
+        ),
     )
         .prop_map(
             |(
@@ -277,7 +289,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                 factor,
                 quota,
                 (tariff, events, quota_periods),
-                (origin, window),
+                (origin, window, licences),
             )| {
                 LocalSettings {
                     backfilling,
@@ -299,6 +311,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     quota,
                     quota_periods,
                     partition: None,
+                    licences,
                     job_mix: JobMixSettings::default(),
                     tariff,
                     hour_edge: if inclusive {

@@ -273,12 +273,17 @@ impl Twin {
         for &start in &probe.starts {
             let backlog = self.backlog(exact, |order, _| order.start < start);
             for (index, &nodes) in probe.parts.iter().enumerate() {
-                if i64::from(nodes.0) > self.capacity() {
+                let licences = probe.licences.get(index).copied().unwrap_or(0);
+                if i64::from(nodes.0) > self.capacity() || licences > self.settings.licences {
                     continue;
                 }
                 answer.counts.unfiltered += 1;
                 if filters.counting && !self.room(start, probe.duration, nodes) {
                     answer.counts.counting += 1;
+                    continue;
+                }
+                if filters.counting && !self.licences(start, probe.duration, licences) {
+                    answer.counts.licences += 1;
                     continue;
                 }
                 if filters.counting && !self.quota(start, probe.duration, nodes) {
@@ -339,6 +344,8 @@ impl Twin {
                     Err(Refusal::Past)
                 } else if !self.room(order.start, order.duration, order.nodes) {
                     Err(Refusal::Occupied)
+                } else if !self.licences(order.start, order.duration, order.licences) {
+                    Err(Refusal::Licences)
                 } else if !self.quota(order.start, order.duration, order.nodes) {
                     Err(Refusal::Quota)
                 } else {

@@ -23,6 +23,20 @@ impl Twin {
             .sum()
     }
 
+    /// Licences that promised parts hold in a second.
+    pub(in super::super) fn licences_held(&self, second: i64) -> u32 {
+        let covers =
+            |order: &PartOrder| (order.start.0..(order.start + order.duration).0).contains(&second);
+        let parts = self.parts.iter().filter(|(order, _)| covers(order));
+        parts.map(|(order, _)| order.licences).sum()
+    }
+
+    pub(super) fn licences(&self, start: Seconds, duration: Seconds, wanted: u32) -> bool {
+        wanted == 0
+            || (start.0..(start + duration).0)
+                .all(|second| self.licences_held(second) + wanted <= self.settings.licences)
+    }
+
     /// The period whose quota holds in a second; none where that of all time does.
     fn period(&self, second: i64) -> Option<usize> {
         self.settings.quota_periods.iter().rposition(|period| {
