@@ -75,12 +75,12 @@ fn what_cannot_follow_the_load_is_refused_by_name() {
     for (scheduling, failures, rest, word) in [
         (planning, "survival = \"weibull\"", "", "Poisson"),
         (planning, "burst_followers = 1.0", "", "follow others"),
-        ("strategy = \"market\"", "", "", "single cluster"),
+        ("strategy = \"market\"", "", "", "one cluster"),
         (
             planning,
             "",
             "[best_effort]\nshare_percent = 20",
-            "best_effort",
+            "ask for promises",
         ),
         (planning, "mean_load = 1.5", "", "mean_load"),
     ] {

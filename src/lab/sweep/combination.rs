@@ -122,13 +122,9 @@ fn study(
         return None;
     }
     if asked.failures.follow_load() && !study.takes_failures_by_load() {
-        problems.add(
-            ProblemKind::Conflict,
-            "failures.load_factor",
-            asked.place(),
-            "failures follow the load of a single cluster all of whose jobs have promises",
-            "leave it out, or simulate a policy without `[best_effort]`",
-        );
+        let message = "failures follow the load of a policy's one cluster, all of whose jobs ask for \
+                       promises";
+        raw.failures.load_factor().refuse(message, problems);
         return None;
     }
     if asked.workload.whole.is_some()
