@@ -125,7 +125,11 @@ fn staged(asked: &CoRequest, stages: u32) -> Vec<Shaped> {
     let count = i64::from(stages.max(1));
     let duration = Seconds((asked.duration.0 + count - 1) / count);
     let stage = |stage: usize| {
-        let parts = if stage % 2 == 0 { 1 } else { asked.parts.len() };
+        let parts = if stage.is_multiple_of(2) {
+            1
+        } else {
+            asked.parts.len()
+        };
         Shaped {
             parts: asked.parts.iter().copied().take(parts).collect(),
             licences: asked.licences.iter().copied().take(parts).collect(),

@@ -94,11 +94,11 @@ fn at_no_second_are_more_licences_held_than_there_are_and_nothing_leaks() {
     let (mut lacking, mut refused, mut full, mut replaced) = (0, 0, 0, 0);
     for number in 0..1_000 {
         let mut situation = licensed_situation(number);
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             situation.settings.second_thoughts = Some(SecondThoughts {
                 share_percent: 70.0,
                 every: Seconds(3 + number as i64 % 17),
-                priority_percent: if number % 4 == 0 { 40.0 } else { 0.0 },
+                priority_percent: if number.is_multiple_of(4) { 40.0 } else { 0.0 },
                 surcharge: 0.0,
             });
         }
