@@ -44,8 +44,9 @@ impl Hardware {
         }
     }
 
-    /// P_success: all `nodes` nodes survive the span. Where the rate is believed to change that is `exp(−n · λ · ∫ g)` with the Poisson model, and as for so much longer or
-    /// shorter a time with the others (Birkenheuer 2012, §3.3.1).
+    /// P_success: all `nodes` nodes survive the span. Where the rate is believed to change that is
+    /// `exp(−n · λ · ∫ g)` with the Poisson model, and as for so much longer or shorter a time with
+    /// the others (Birkenheuer 2012, §3.3.1).
     #[must_use]
     pub fn survives(&self, nodes: Nodes, exposure: &Exposure) -> f64 {
         let hours = self.reliability.rate.hours(exposure);
