@@ -32,7 +32,11 @@ impl<'a> PlanSweep<'a> {
     /// The nodes without a reservation at `time` that are not held for a later start either; of a
     /// start at `now` only the usable ones. Times must not fall from call to call. As
     /// [`NodePlan::free_throughout`] for one second.
-    pub(super) fn free_at(&mut self, time: Seconds, usable_now: Option<(Seconds, &NodeSet)>) -> NodeSet {
+    pub(super) fn free_at(
+        &mut self,
+        time: Seconds,
+        usable_now: Option<(Seconds, &NodeSet)>,
+    ) -> NodeSet {
         debug_assert!(self.time.is_none_or(|before| before <= time));
         let reservations = &self.plan.reservations;
         while let Some(&place) = self.plan.by_end.get(self.ended)

@@ -30,8 +30,9 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, DownHorizon, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
-    PenaltySettings, Policy, Promise, Recovery, Retry, SuccessFactors, Verdict, WindowQuote, WindowSeller,
+    Checkpointing, Cluster, DownHorizon, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter,
+    Learned, PenaltySettings, Policy, Promise, Recovery, Retry, SuccessFactors, Verdict,
+    WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};

@@ -53,8 +53,8 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, EarlyStart, Exposure, Hardware, PenaltySettings, Phase, Policy, Promise,
-    Recovery, Verdict, WindowQuote, WindowSeller,
+    Checkpointing, Cluster, EarlyStart, Exposure, Hardware, PenaltySettings, Phase, Policy,
+    Promise, Recovery, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::JobId;
