@@ -293,7 +293,11 @@ fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, Str
     };
     let changes: Vec<&Change> = same.changes.iter().filter(is_compared).collect();
     if changes.is_empty() && apart == 0 {
-        let sentence = "all strategies saw the same jobs and the same failures";
+        let sentence = if same.follow_load {
+            "all strategies saw the same jobs and the same draws of failures, of which those happened that the load of each let happen"
+        } else {
+            "all strategies saw the same jobs and the same failures"
+        };
         return (true, sentence.to_owned());
     }
     let named = match changes.is_empty() {
@@ -322,10 +326,20 @@ mod tests {
         let said = |is_unknown, changes: Vec<Change>, apart| {
             let same_inputs = SameInputs {
                 is_unknown,
+                follow_load: false,
                 changes,
             };
             same_inputs_of(&same_inputs, false, apart)
         };
+        let by_load = SameInputs {
+            follow_load: true,
+            ..SameInputs::default()
+        };
+        let (is_good, sentence) = same_inputs_of(&by_load, false, 0);
+        assert!(
+            is_good && sentence.contains("the same draws of failures"),
+            "{sentence}"
+        );
         let (is_good, sentence) = said(false, vec![change("workload.laxity")], 0);
         assert!(is_good && sentence == "all strategies saw the same jobs and the same failures");
         let (is_good, sentence) = said(false, vec![change(STRATEGY_AXIS)], 2);

@@ -9,6 +9,8 @@ use bookahead_lab::store::PointColumns;
 pub struct SameInputs {
     /// Whether it is not known of some simulations what they saw.
     pub is_unknown: bool,
+    /// Whether failures follow the load in some, so that they met some of what they were handed.
+    pub follow_load: bool,
     /// The axes along which points of one replication do not see the same.
     pub changes: Vec<Change>,
 }
@@ -63,6 +65,7 @@ impl SameInputs {
             is_unknown: points.seen.iter().any(|seen| !seen.is_known())
                 // Points of one simulation saw the same, whatever that was.
                 && points.simulation.iter().any(|own| *own != points.simulation[0]),
+            follow_load: points.seen.iter().any(|seen| seen.failures_follow_load()),
             changes,
         }
     }
@@ -141,6 +144,13 @@ mod tests {
     fn pairs(analysis: &Analysis) -> Option<u32> {
         let mut compared = analysis.combinations.iter();
         compared.find_map(|combination| Some(combination.additional?.difference.count))
+    }
+
+    #[test]
+    fn draws_of_which_the_load_takes_some_are_told_from_failures_that_all_meet() {
+        let drawn = seen("one", "load0123456789");
+        let by_load = analysed([drawn; 2], [drawn; 2]);
+        assert!(by_load.same_inputs.follow_load && by_load.same_inputs.changes.is_empty());
     }
 
     #[test]

@@ -185,8 +185,10 @@ impl Simulation for PolicySimulation {
     fn handed(&self, handed: &mut Handed<'_>) {
         handed.jobs(&self.jobs);
         match (&self.recorded, &self.failures) {
-            (Some(recorded), _) => handed.failures(recorded, latest_work(&self.jobs)),
-            (None, failures) => handed.drawn_failures(&failures.content_hash()),
+            (_, NodeFailures::ByLoad(failures)) => handed.failures_by_load(failures),
+            (Some(known), _) | (None, NodeFailures::Known(known)) => {
+                handed.failures(known, latest_work(&self.jobs));
+            }
         }
     }
 }

@@ -43,6 +43,11 @@ fn sites_are_bought_from_alike_by_actors_and_by_plain_calls() {
         ),
         (queried(), SearchMethod::BestEffort, PREDICTED),
         (queried(), SearchMethod::BestEffort, REDUNDANT),
+        (
+            queried(),
+            SearchMethod::QueriedMoga,
+            QueueChoice::FewestTasks,
+        ),
         (rectangles(), SearchMethod::Moga, QueueChoice::FewestTasks),
         (rectangles(), SearchMethod::Nsga2, QueueChoice::FewestTasks),
     ];

@@ -4,7 +4,7 @@
 //! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] computes the cost of a
 //! choice of slots and the makespan of the application on it; [`moga`] and [`nsga2`] search for
 //! choices that no other beats in both. `greedy` instead asks for the price of every start, task
-//! after task. All of them are compared with [`best_effort`].
+//! after task, and a genetic search over such answers has each plan priced as a whole. All of them are compared with [`best_effort`].
 
 mod alone;
 mod application;
@@ -57,7 +57,7 @@ pub use outcome::{
     ProvisioningRun, Realised, SiteJob, TaskFate, TaskRun,
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
-pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
+pub use provider::{BookedStart, PlanningSite, ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
 pub use questions::BrokerError;
 pub use queue_choice::QueueChoice;
 pub use refund::Refund;

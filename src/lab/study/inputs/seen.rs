@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use arrayvec::ArrayString;
 use sha2::{Digest, Sha256};
 
-use crate::failures::FailureTrace;
+use crate::failures::{FailureTrace, FailuresByLoad};
 use crate::units::Seconds;
 use crate::workload::Job;
 use crate::workload::workflows::Workflow;
@@ -17,6 +17,9 @@ pub type HashDigits = ArrayString<32>;
 
 /// Stands for the hash of failures where nothing fails.
 const NO_FAILURES: &str = "none";
+
+/// Stands in front of the hash of draws of failures where those happen that the load lets happen.
+const BY_LOAD: &str = "load";
 
 /// The first digits of a hash.
 pub fn digits(hash: Sha256) -> HashDigits {
@@ -38,7 +41,8 @@ pub struct Seen {
     /// both.
     pub jobs: Option<HashDigits>,
     /// Hash of the failures that it was handed, as far as settings cannot move them
-    /// ([`Handed::failures`]); the word `none` where there are none.
+    /// ([`Handed::failures`]); the word `none` where there are none. It begins with the word `load`
+    /// where only those of them happen that the load lets happen.
     pub failures: Option<HashDigits>,
 }
 
@@ -53,6 +57,13 @@ impl Seen {
     #[must_use]
     pub fn may_have_failures(&self) -> bool {
         self.failures.as_deref() != Some(NO_FAILURES)
+    }
+
+    /// Whether the simulation was handed draws of failures, of which those happened that its load
+    /// let happen: who was handed the same may have met others.
+    #[must_use]
+    pub fn failures_follow_load(&self) -> bool {
+        self.failures.is_some_and(|it| it.starts_with(BY_LOAD))
     }
 
     /// Whether both saw the same jobs; what is not known is not the same.
@@ -115,6 +126,7 @@ pub struct Handed<'c> {
     jobs: Sha256,
     failures: Sha256,
     has_failures: bool,
+    follow_load: bool,
 }
 
 impl<'c> Handed<'c> {
@@ -124,6 +136,7 @@ impl<'c> Handed<'c> {
             jobs: Sha256::new(),
             failures: Sha256::new(),
             has_failures: false,
+            follow_load: false,
         }
     }
 
@@ -212,15 +225,24 @@ impl<'c> Handed<'c> {
         self.failures.update(text);
     }
 
+    /// Draws of failures that happen or not by the load of the next machine.
+    pub fn failures_by_load(&mut self, failures: &FailuresByLoad) {
+        self.drawn_failures(&failures.content_hash());
+        self.follow_load = true;
+    }
+
     fn finish(self) -> Seen {
-        let none = || HashDigits::from(NO_FAILURES).ok();
+        let failures = match (self.has_failures, self.follow_load) {
+            (false, _) => HashDigits::from(NO_FAILURES).ok(),
+            (true, false) => Some(digits(self.failures)),
+            (true, true) => {
+                let hash = digits(self.failures);
+                HashDigits::from(&format!("{BY_LOAD}{}", &hash[BY_LOAD.len()..])).ok()
+            }
+        };
         Seen {
             jobs: Some(digits(self.jobs)),
-            failures: if self.has_failures {
-                Some(digits(self.failures))
-            } else {
-                none()
-            },
+            failures,
         }
     }
 }

@@ -31,6 +31,7 @@ mod just_in_time;
 mod laid_out;
 mod one_slot;
 mod outlasting;
+mod over_offers;
 
 /// Provisions the applications of a simulation at sites that stand at the end of the second of its
 /// first submission instant.
@@ -182,6 +183,7 @@ impl Broker<'_> {
                 self.provide_genetically(state, planned, tasks, offers)
                     .await
             }
+            SearchMethod::QueriedMoga => self.provide_over_offers(state, planned, tasks).await,
             SearchMethod::SingleSlot => self.provide_in_one_slot(state, planned, tasks).await,
             SearchMethod::Greedy | SearchMethod::BestEffort => {
                 self.provide_greedily(state, planned, tasks).await

@@ -2,16 +2,16 @@
 
 use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::JobOutcome;
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, RequestId};
 use bookahead_reservations::replanning::{Offer, ReplanningSettings};
 
 use super::network::Links;
-use super::questions::{advertised, book, book_all, query, reports, started, waits};
+use super::questions::{advertised, book, book_all, prices, query, reports, started, waits};
 use super::search::still_open;
 use super::{
-    Advertised, BrokerError, CopiesAtSite, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport,
-    SiteWorkload, Users,
+    Advertised, BookedStart, BrokerError, CopiesAtSite, FIRST_TASK, ProviderSite, SiteQuestion,
+    SiteReport, SiteWorkload, Users,
 };
 
 /// Sites in which time passes, while others submit their jobs and reservations are under way.
@@ -233,6 +233,20 @@ impl<'a> Environment<'a> {
             (site, question)
         });
         query(&self.channel, questions.collect()).await
+    }
+
+    /// What starts cost, by site, if all of them are had, each beside those before it; `None` where
+    /// some cannot be had together.
+    pub(super) async fn price_together(
+        &self,
+        wanted: Vec<Vec<BookedStart>>,
+    ) -> Result<Option<Vec<Vec<NodeSeconds>>>, BrokerError> {
+        let first = RequestId(self.next_request);
+        let questions = wanted
+            .into_iter()
+            .map(|wanted| SiteQuestion::PriceTogether { first, wanted });
+        let answers = prices(&self.channel, questions.enumerate().collect()).await?;
+        Ok(answers.into_iter().collect())
     }
 
     /// Books a start that was offered, when the reservation arrives.

@@ -3,6 +3,7 @@
 //! weighted sum with the same operators.
 
 mod memory;
+mod offers;
 mod weighted;
 
 use rand::RngExt;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::random::Stream;
 
 use self::memory::Memory;
+pub(super) use self::offers::{by_start, search_offers};
 pub use self::weighted::{WeightScale, Weighting, weighted_sum};
 use super::{Evaluator, ParetoFront, PlanValue, assign_fitness, dominates};
 
@@ -43,9 +45,9 @@ impl Default for GeneticSettings {
 
 /// What a search found, and what it took.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Genetic {
+pub struct Genetic<C = Vec<bool>> {
     /// The plans that nothing beats.
-    pub front: ParetoFront,
+    pub front: ParetoFront<C>,
     /// Plans that were evaluated (ALG-2), those included whose value was known from another plan.
     pub evaluations: u64,
     /// Evaluated plans on which the application did not fit.
@@ -73,7 +75,7 @@ impl<'a, 'b> Search<'a, 'b> {
         let value = self.memory.value(self.evaluator, plan);
         match value {
             Some(value) => {
-                self.found.front.offer(value, plan);
+                self.found.front.offer(value, || plan.to_vec());
             }
             None => self.found.infeasible += 1,
         }
@@ -113,24 +115,35 @@ fn evolve(
         if generation == settings.generations {
             break;
         }
-        let fitness = assign_fitness(&values, settings.sharing_radius);
-        let mut cumulated = Vec::with_capacity(fitness.len());
-        let mut sum = 0.0;
-        for member in &fitness {
-            sum += member.probability;
-            cumulated.push(sum);
-        }
-        let mut pool: Vec<Plan> = (0..population.len())
-            .map(|_| {
-                let drawn = stream.random::<f64>() * sum;
-                let index = cumulated.partition_point(|upper| *upper <= drawn);
-                population[index.min(population.len() - 1)].clone()
-            })
-            .collect();
-        // Random pairs without replacement.
-        pool.shuffle(stream);
-        population = offspring(pool, stream);
+        let pool = mating_pool(&population, &values, settings.sharing_radius, stream);
+        population = offspring(pool, stream, flip);
     }
+}
+
+/// As many plans as the population has, drawn by their fitness, in random pairs.
+fn mating_pool<P: Clone>(
+    population: &[P],
+    values: &[Option<PlanValue>],
+    sharing_radius: f64,
+    stream: &mut Stream,
+) -> Vec<P> {
+    let fitness = assign_fitness(values, sharing_radius);
+    let mut cumulated = Vec::with_capacity(fitness.len());
+    let mut sum = 0.0;
+    for member in &fitness {
+        sum += member.probability;
+        cumulated.push(sum);
+    }
+    let mut pool: Vec<P> = (0..population.len())
+        .map(|_| {
+            let drawn = stream.random::<f64>() * sum;
+            let index = cumulated.partition_point(|upper| *upper <= drawn);
+            population[index.min(population.len() - 1)].clone()
+        })
+        .collect();
+    // Random pairs without replacement.
+    pool.shuffle(stream);
+    pool
 }
 
 /// NSGA-II: binary tournaments by front and crowding distance, and the best of parents and
@@ -167,7 +180,7 @@ pub fn nsga2(
                 population[winner].clone()
             })
             .collect();
-        let children = offspring(pool, stream);
+        let children = offspring(pool, stream, flip);
         values.extend(
             children
                 .iter()
@@ -199,7 +212,11 @@ fn initial(slots: usize, settings: &GeneticSettings, stream: &mut Stream) -> Vec
 }
 
 /// Crosses neighbours in the pool and mutates; the last of an odd pool is copied with mutation.
-fn offspring(mut pool: Vec<Plan>, stream: &mut Stream) -> Vec<Plan> {
+fn offspring<G>(
+    mut pool: Vec<Vec<G>>,
+    stream: &mut Stream,
+    mutate: impl Fn(&mut [G], &mut Stream),
+) -> Vec<Vec<G>> {
     for pair in pool.chunks_exact_mut(2) {
         let (one, other) = pair.split_at_mut(1);
         cross(&mut one[0], &mut other[0], stream);
@@ -212,7 +229,7 @@ fn offspring(mut pool: Vec<Plan>, stream: &mut Stream) -> Vec<Plan> {
 
 /// Two-point crossover: what lies between two distinct cuts changes sides. Two bits have one cut,
 /// one bit none (AMB-14d).
-fn cross(one: &mut [bool], other: &mut [bool], stream: &mut Stream) {
+fn cross<G>(one: &mut [G], other: &mut [G], stream: &mut Stream) {
     let bits = one.len();
     let (from, to) = match bits {
         0 | 1 => return,
@@ -229,7 +246,8 @@ fn cross(one: &mut [bool], other: &mut [bool], stream: &mut Stream) {
     one[from..to].swap_with_slice(&mut other[from..to]);
 }
 
-fn mutate(plan: &mut [bool], stream: &mut Stream) {
+/// Mutates slots that a plan may use.
+fn flip(plan: &mut [bool], stream: &mut Stream) {
     let chance = 1.0 / plan.len().max(1) as f64;
     for bit in plan {
         if stream.random_bool(chance) {

@@ -48,7 +48,7 @@ impl Wish {
     /// keeps the deadline, else the fastest; the fastest within the budget, else the cheapest.
     /// `None` for an empty front.
     #[must_use]
-    pub fn choose(self, front: &ParetoFront) -> Option<usize> {
+    pub fn choose<C>(self, front: &ParetoFront<C>) -> Option<usize> {
         let members = front.members();
         let last = members.len().checked_sub(1)?;
         match self {
@@ -289,7 +289,8 @@ pub(super) async fn greedy(
 }
 
 impl GreedyPlan {
-    fn nowhere(tasks: usize, submitted: Seconds) -> Self {
+    /// A plan with none of so many tasks booked.
+    pub(super) fn nowhere(tasks: usize, submitted: Seconds) -> Self {
         let nowhere = TaskPlacement {
             site: 0,
             start: submitted,

@@ -186,30 +186,38 @@ fn add_search(
         slots.map(|slot| slot.externality.coins().0).sum()
     });
     add("wf_slots_bought", &|outcome| outcome.slots.len() as f64);
+    let evolves = settings.is_genetic() || settings.search == SearchMethod::QueriedMoga;
     if settings.is_genetic() {
         add("wf_slots_offered", &|outcome| {
             f64::from(outcome.slots_offered)
         });
-        if settings.joint {
-            add("wf_front_size", &|outcome| outcome.front.len() as f64);
-        }
+    } else {
+        add("wf_queries", &|outcome| outcome.queries as f64);
+    }
+    if evolves && settings.joint {
+        add("wf_front_size", &|outcome| outcome.front.len() as f64);
+    }
+    if evolves {
         add("wf_evaluations", &|outcome| outcome.evaluations as f64);
+    }
+    if settings.is_genetic() {
         let volumes = outcomes
             .iter()
             .filter(|_| settings.joint)
             .filter_map(|outcome| front_hypervolume(application, outcome));
         add_mean(measured, "wf_hypervolume", volumes);
-        measured.add_ratio(
-            "wf_infeasible_percent",
-            100.0 * total(outcomes, |outcome| outcome.infeasible),
-            total(outcomes, |outcome| outcome.evaluations),
-        );
     } else {
-        add("wf_queries", &|outcome| outcome.queries as f64);
         measured.add_ratio(
             "wf_offers",
             total(outcomes, |outcome| outcome.offers),
             total(outcomes, |outcome| outcome.queries),
+        );
+    }
+    if evolves {
+        measured.add_ratio(
+            "wf_infeasible_percent",
+            100.0 * total(outcomes, |outcome| outcome.infeasible),
+            total(outcomes, |outcome| outcome.evaluations),
         );
     }
 }

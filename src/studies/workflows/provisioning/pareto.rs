@@ -14,18 +14,18 @@ pub fn dominates(one: PlanValue, other: PlanValue) -> bool {
 }
 
 /// An archive of plans none of which dominates another (Singh 2008, §4.5); of equal values the
-/// first is kept (AMB-14e).
+/// first is kept (AMB-14e). With each goes what it consists of: the slots that it may use, where
+/// slots are advertised.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ParetoFront {
-    members: Vec<(PlanValue, Vec<bool>)>,
+pub struct ParetoFront<C = Vec<bool>> {
+    members: Vec<(PlanValue, C)>,
 }
 
-impl ParetoFront {
+impl<C> ParetoFront<C> {
     /// Takes a plan in if none of the front is as good; what it dominates leaves. Returns whether
     /// it was taken in.
-    pub fn offer(&mut self, value: PlanValue, chosen: &[bool]) -> bool {
-        let beaten =
-            |(known, _): &(PlanValue, Vec<bool>)| *known == value || dominates(*known, value);
+    pub fn offer(&mut self, value: PlanValue, chosen: impl FnOnce() -> C) -> bool {
+        let beaten = |(known, _): &(PlanValue, C)| *known == value || dominates(*known, value);
         if self.members.iter().any(beaten) {
             return false;
         }
@@ -33,13 +33,13 @@ impl ParetoFront {
         let place = self
             .members
             .partition_point(|(known, _)| known.makespan < value.makespan);
-        self.members.insert(place, (value, chosen.to_vec()));
+        self.members.insert(place, (value, chosen()));
         true
     }
 
-    /// Values and chosen slots, by rising makespan, which is by falling cost.
+    /// Values and what the plans consist of, by rising makespan, which is by falling cost.
     #[must_use]
-    pub fn members(&self) -> &[(PlanValue, Vec<bool>)] {
+    pub fn members(&self) -> &[(PlanValue, C)] {
         &self.members
     }
 
@@ -107,7 +107,7 @@ mod tests {
     /// The population of the fitness tests, times ten, as makespans are whole seconds.
     #[test]
     fn alpha_picks_from_the_front_of_section_12_6_as_it_says() {
-        let mut front = ParetoFront::default();
+        let mut front = ParetoFront::<()>::default();
         for (cost, makespan) in [
             (10.0, 90),
             (12.0, 60),
@@ -116,7 +116,7 @@ mod tests {
             (15.0, 80),
             (22.0, 100),
         ] {
-            front.offer(value(cost, makespan), &[]);
+            front.offer(value(cost, makespan), || ());
         }
         assert_eq!(front.members().len(), 4);
         let costs = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|alpha| {
@@ -140,9 +140,9 @@ mod tests {
     proptest! {
         #[test]
         fn no_member_of_a_front_dominates_another(values in prop::collection::vec((0_u8..20, 0_i64..20), 1..40)) {
-            let mut front = ParetoFront::default();
+            let mut front = ParetoFront::<()>::default();
             for (cost, makespan) in &values {
-                front.offer(value(f64::from(*cost), *makespan), &[]);
+                front.offer(value(f64::from(*cost), *makespan), || ());
             }
             for (one, _) in front.members() {
                 for (other, _) in front.members() {
@@ -151,7 +151,7 @@ mod tests {
             }
             for (cost, makespan) in values {
                 let offered = value(f64::from(cost), makespan);
-                let kept = |(known, _): &(PlanValue, Vec<bool>)| {
+                let kept = |(known, ()): &(PlanValue, ())| {
                     *known == offered || dominates(*known, offered)
                 };
                 prop_assert!(front.members().iter().any(kept));

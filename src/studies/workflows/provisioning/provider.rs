@@ -93,12 +93,31 @@ pub enum SiteQuestion {
         /// The externality price that was offered.
         price: NodeSeconds,
     },
+    /// Can these be had together, and what does each cost beside those before it? Nothing is
+    /// booked.
+    PriceTogether {
+        /// A number from which on none is booked.
+        first: RequestId,
+        /// In the order in which they would be booked.
+        wanted: Vec<BookedStart>,
+    },
     /// Cancel a booking that has not begun.
     Cancel(RequestId),
     /// Take back, from now on, the rest of a booking that has begun.
     GiveBackRest(RequestId),
     /// What happened to jobs since the last such question, and when is the next event?
     Report,
+}
+
+/// Processors from a start on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BookedStart {
+    /// Start.
+    pub start: Seconds,
+    /// Processors.
+    pub nodes: Nodes,
+    /// The duration.
+    pub duration: Seconds,
 }
 
 /// The answer of a site.
@@ -116,6 +135,8 @@ pub enum SiteAnswer {
     Slots(Vec<Slot>),
     /// Offers by start.
     Offers(Vec<Offer>),
+    /// Externality prices in the order of the question; `None` where what was asked for collides.
+    Prices(Option<Vec<NodeSeconds>>),
     /// A report of events.
     Report(SiteReport),
 }
@@ -202,6 +223,14 @@ impl ProviderSite {
                 duration,
                 price,
             } => self.reserve(id, start, nodes, duration, price),
+            SiteQuestion::PriceTogether { first, wanted } => {
+                return match self {
+                    Self::Planning(site) if site.provider == Provider::Queried => {
+                        SiteAnswer::Prices(site.price_together(first, &wanted))
+                    }
+                    Self::Planning(_) | Self::Rectangles(_) => SiteAnswer::Gone,
+                };
+            }
             SiteQuestion::Cancel(id) => self.cancel(id),
             SiteQuestion::GiveBackRest(id) => self.give_back_rest(id),
             SiteQuestion::Report => {

@@ -4,7 +4,7 @@
 
 use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::plan::Slot;
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 use bookahead_reservations::replanning::Offer;
 
@@ -14,7 +14,7 @@ use super::{ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// A site that only advertises slots was asked for prices.
-    #[error("site number {site} answers no queries: a greedy search needs sites that do")]
+    #[error("site number {site} answers no queries, which the search asks")]
     NoQueries {
         /// Index of the site.
         site: usize,
@@ -69,6 +69,22 @@ pub(super) async fn query(
         _ => Err(BrokerError::Misunderstood {
             site,
             question: "offer starts",
+        }),
+    })
+    .await
+}
+
+/// What starts cost at these sites if they are had together; `None` of a site where they collide.
+pub(super) async fn prices(
+    channel: &ServiceChannel<ProviderSite>,
+    questions: Vec<(usize, SiteQuestion)>,
+) -> Result<Vec<Option<Vec<NodeSeconds>>>, BrokerError> {
+    ask_all(channel, questions, |site, answer| match answer {
+        SiteAnswer::Prices(prices) => Ok(prices),
+        SiteAnswer::Gone => Err(BrokerError::NoQueries { site }),
+        _ => Err(BrokerError::Misunderstood {
+            site,
+            question: "price starts together",
         }),
     })
     .await

@@ -124,6 +124,9 @@ pub enum SearchMethod {
     Nsga2,
     /// A genetic search by the weighted sum of both objectives (Singh 2008, §4.4, Fig. 10b).
     WeightedSum,
+    /// The same algorithm over answers to queries, each plan priced as a whole (Singh 2008, chapter
+    /// 7, eq. 24).
+    QueriedMoga,
     /// Task after task, by queries (ALG-7).
     #[default]
     Greedy,
@@ -193,7 +196,10 @@ impl ProvisioningSettings {
     pub fn is_genetic(&self) -> bool {
         match self.search {
             SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => true,
-            SearchMethod::BestEffort | SearchMethod::Greedy | SearchMethod::SingleSlot => false,
+            SearchMethod::BestEffort
+            | SearchMethod::Greedy
+            | SearchMethod::QueriedMoga
+            | SearchMethod::SingleSlot => false,
         }
     }
 

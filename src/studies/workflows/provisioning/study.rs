@@ -174,10 +174,14 @@ impl Study for ProvisioningStudy {
         if !settings.is_genetic() {
             settings.tariff = default.tariff;
             settings.brokers = default.brokers;
-            settings.genetic = default.genetic.clone();
             settings.site_choice = default.site_choice;
+            settings.genetic.all_slots_member = default.genetic.all_slots_member;
         }
-        if settings.search != SearchMethod::Moga {
+        let over_offers = settings.search == SearchMethod::QueriedMoga;
+        if !settings.is_genetic() && !over_offers {
+            settings.genetic = default.genetic.clone();
+        }
+        if settings.search != SearchMethod::Moga && !over_offers {
             settings.genetic.sharing_radius = default.genetic.sharing_radius;
         }
         if settings.search != SearchMethod::WeightedSum {

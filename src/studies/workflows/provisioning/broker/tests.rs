@@ -62,6 +62,7 @@ fn kinds() -> Vec<(Provider, SearchMethod)> {
         (rectangles(), SearchMethod::BestEffort),
         (queried(), SearchMethod::BestEffort),
         (queried(), SearchMethod::SingleSlot),
+        (queried(), SearchMethod::QueriedMoga),
     ]
 }
 
@@ -456,7 +457,7 @@ fn a_plan_that_contradicts_its_search_is_an_error() {
         cost: 1.0,
         makespan: HOUR,
     };
-    found.front.offer(value, &[false]);
+    found.front.offer(value, || vec![false]);
     inputs.searched = Some(Arc::new(found));
     let error = simulate(&inputs, &settings, &seed_of(1)).unwrap_err();
     let text = error.to_string();

@@ -137,7 +137,7 @@ pub(super) fn exhaustive(application: &Application, slots: &[Advertised]) -> Par
     for bits in 0..1_u32 << slots.len() {
         let plan: Vec<bool> = (0..slots.len()).map(|bit| bits >> bit & 1 == 1).collect();
         if let Some(value) = evaluator.evaluate(&plan) {
-            front.offer(value, &plan);
+            front.offer(value, || plan.clone());
         }
     }
     front

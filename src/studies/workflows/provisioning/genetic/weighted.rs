@@ -207,7 +207,7 @@ mod tests {
         }
         let mut front = ParetoFront::default();
         for plan in plans {
-            front.offer(plan, &[]);
+            front.offer(plan, Vec::new);
         }
         let by_archive = front.choose(0.6).unwrap();
         assert_eq!(front.members()[by_archive].0.cost, 12.0);

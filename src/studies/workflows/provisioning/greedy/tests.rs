@@ -3,9 +3,13 @@ use std::collections::BTreeSet;
 use bookahead_core::kernel::{Questions, ServiceChannel};
 use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 
-use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
+use super::super::{
+    ApplicationTask, BookedStart, Dependency, GeneticSettings, PlanningSite, Provider,
+    ProviderSite, SiteAnswer,
+};
 use super::*;
 use crate::provisioning::Users;
+use crate::provisioning::genetic::{by_start, search_offers};
 use crate::provisioning::testutils::{job, workload};
 use bookahead_core::workload::Job;
 
@@ -315,4 +319,80 @@ fn a_job_that_asks_one_site_chooses_among_its_offers() {
         [0.5, 0.75].map(|alpha| reserved(alpha, Some(1))),
         [(1, 1), (1, 6)]
     );
+}
+
+/// Singh 2008, chapter 7: two processors for 3 h from 1 and 2 h on collide; from 1 and 5 h on they
+/// are quoted 6 and 0 h, and cost 14 together, in either order.
+#[test]
+fn starts_are_priced_beside_those_before_them_and_collide_where_they_cannot_be_had_together() {
+    let ask = |hours: [i64; 2]| {
+        let mut site = section_12_4();
+        let wanted = hours.map(|start| BookedStart {
+            start: HOUR * start,
+            nodes: Nodes(2),
+            duration: HOUR * 3,
+        });
+        let answer = site.answer(SiteQuestion::PriceTogether {
+            first: RequestId(1),
+            wanted: wanted.into(),
+        });
+        let SiteAnswer::Prices(prices) = answer else {
+            panic!("{answer:?}");
+        };
+        let hours = |price: &NodeSeconds| price.0 / 3_600;
+        prices.map(|prices| prices.iter().map(hours).collect::<Vec<i64>>())
+    };
+    assert_eq!(ask([1, 2]), None);
+    assert_eq!(ask([1, 5]), Some(vec![6, 8]));
+    assert_eq!(ask([5, 1]), Some(vec![0, 14]));
+}
+
+#[test]
+fn a_search_over_offers_finds_plans_no_worse_than_those_task_by_task_which_can_be_had_at_their_price()
+ {
+    let application = application();
+    let asked = at_section_12_4({
+        let application = application.clone();
+        async move |desk| {
+            let workloads = [workload(5, Vec::new())];
+            let (begin, nobody) = (Seconds::ZERO, Users::default());
+            let sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
+            let settings = GeneticSettings::default();
+            let mut stream = bookahead_core::random::stream(1, "offers", 0, "search");
+            search_offers(&application, &sites, begin, &settings, &mut stream, None).await
+        }
+    });
+    let asked = asked.unwrap();
+    // Three shapes of tasks, and one site.
+    assert_eq!(asked.queries, 3);
+    assert_eq!(asked.found.evaluations, 1_100);
+    assert!(asked.found.infeasible > 0);
+    let members = asked.found.front.members();
+    let (fastest, cheapest) = (&members[0].0, &members[members.len() - 1].0);
+    assert!(
+        fastest.makespan <= HOUR * 7 && cheapest.cost <= 9.0,
+        "{members:?}"
+    );
+    let no_worse = |cost: f64, hours: i64| {
+        let mut values = members.iter().map(|(value, _)| value);
+        values.any(|value| value.cost <= cost && value.makespan <= HOUR * hours)
+    };
+    assert!(no_worse(21.0, 7) && no_worse(9.0, 8), "{members:?}");
+    for (value, plan) in members {
+        let mut site = section_12_4();
+        for task in by_start(&plan.placements) {
+            let placed = plan.placements[task];
+            let booked = site.answer(SiteQuestion::Reserve {
+                id: RequestId(1 + task as u32),
+                start: placed.start,
+                nodes: application.tasks()[task].nodes,
+                duration: placed.end - placed.start,
+                price: plan.externalities[task],
+            });
+            assert_eq!(booked, SiteAnswer::Done, "{plan:?}");
+        }
+        let delays: f64 = plan.externalities.iter().map(|price| price.0 as f64).sum();
+        let paid = plan.charges.iter().sum::<f64>() + delays;
+        assert!((paid / 3_600.0 - value.cost).abs() < 1e-9);
+    }
 }

@@ -6,7 +6,7 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest, WantedStart};
 use bookahead_reservations::replanning::{Offer, ReplanningMachine, ReplanningSettings};
 
-use crate::provisioning::{CopiesAtSite, Provider};
+use crate::provisioning::{BookedStart, CopiesAtSite, Provider};
 
 /// A site that plans its queue anew at every event. It answers queries with prices (Singh 2008,
 /// chapter 7), or advertises the holes of its plan (Singh 2008, chapter 3, for estimates that are
@@ -86,6 +86,37 @@ impl PlanningSite {
         if asked.is_none_or(|asked| asked > price) {
             return false;
         }
+        self.enter(id, start, nodes, duration)
+    }
+
+    /// What these cost, each beside those before it, on a copy of the site; `None` where they
+    /// collide.
+    pub(super) fn price_together(
+        &self,
+        first: RequestId,
+        wanted: &[BookedStart],
+    ) -> Option<Vec<NodeSeconds>> {
+        let mut copy = self.clone();
+        let numbered = (first.0..).map(RequestId).zip(wanted);
+        numbered
+            .map(
+                |(
+                    id,
+                    &BookedStart {
+                        start,
+                        nodes,
+                        duration,
+                    },
+                )| {
+                    let price = copy.machine.plan().price(start, nodes, duration)?;
+                    copy.enter(id, start, nodes, duration).then_some(price)
+                },
+            )
+            .collect()
+    }
+
+    /// Books a start whatever it costs; says whether it could be had.
+    fn enter(&mut self, id: RequestId, start: Seconds, nodes: Nodes, duration: Seconds) -> bool {
         let now = self.machine.cluster().now();
         self.machine.request([ReservationRequest {
             id,

@@ -176,7 +176,7 @@ section! {
     PROVISIONING = "provisioning", RawProvisioning {
         /// How a plan is made.
         search: Option<SearchMethod> = named::<SearchMethod>()
-            .words(r#""greedy" (default), "single-slot", "moga", "nsga2", "weighted-sum" or "best-effort""#),
+            .words(r#""greedy" (default), "single-slot", "queried-moga", "moga", "nsga2", "weighted-sum" or "best-effort""#),
         /// In which units the search by a weighted sum adds cost and makespan.
         scale: Option<WeightScale> = named::<WeightScale>()
             .words(r#""raw" (default: service units and hours) or "bounds" (shares of ranges that are known before), for search = "weighted-sum""#)
@@ -208,7 +208,7 @@ section! {
             .decides("AMB-14g"),
         /// The sharing radius of moga.
         sharing_radius: Given<f64> = real().above(0.0)
-            .note(": σ_share of moga")
+            .note(": σ_share of moga and queried-moga")
             .default_is("0.041")
             .decides("AMB-13"),
         /// Whether one plan may use every slot.

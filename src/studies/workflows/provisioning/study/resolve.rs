@@ -311,7 +311,7 @@ fn charged(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Op
     let field = own.planning.reserved_unit_price();
     let price = reserved_unit_price(&own.planning, problems)?;
     match search {
-        SearchMethod::Greedy | SearchMethod::SingleSlot => Some(price),
+        SearchMethod::Greedy | SearchMethod::QueriedMoga | SearchMethod::SingleSlot => Some(price),
         SearchMethod::BestEffort => Some(None),
         SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => {
             if price.is_none() {
@@ -376,7 +376,7 @@ fn provider(
             Some("advertised"),
             "genetic searches choose from advertised slots",
         ),
-        SearchMethod::Greedy | SearchMethod::SingleSlot => (
+        SearchMethod::Greedy | SearchMethod::QueriedMoga | SearchMethod::SingleSlot => (
             Some("queried"),
             "searches by queries ask for the price of every start",
         ),
