@@ -129,6 +129,35 @@ fn the_page_about_one_slot_gives_its_row_of_the_cheapest_slot_of_a_deep_workflow
 }
 
 #[test]
+fn the_page_about_all_tasks_together_gives_its_row_of_few_generations_by_cost_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "queried-moga/ctc.toml",
+        &[("[0.0, 0.5, 1.0]", "[1.0]"), ("[10, 100]", "[10]")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/queried-moga.md";
+    let store = folder.path().join("it.db");
+    let of = |search, count| {
+        let here = [("generations", "10"), ("alpha", "1"), ("search", search)];
+        Setting::of(&store, &queries(page)[0], count, &here)
+    };
+    let (each, together) = (of("greedy", 40), of("queried-moga", 39));
+    let row = format!(
+        "| 10 | 1 | {:.2} | {} | {:.1} | {} |",
+        each.mean("wf_makespan_hours"),
+        together.difference("wf_makespan_hours", 2.023, 2),
+        each.mean("wf_cost_su"),
+        together.difference("wf_cost_su", 2.023, 1),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
 fn the_page_about_wide_and_long_slots_gives_its_row_of_the_widest_reservation_again() {
     if !has_traces() {
         return;

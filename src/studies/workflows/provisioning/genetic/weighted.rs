@@ -205,9 +205,9 @@ mod tests {
                     .all(|hour| chosen(alpha, *hour) != 16.0)
             );
         }
-        let mut front = ParetoFront::default();
+        let mut front = ParetoFront::<()>::default();
         for plan in plans {
-            front.offer(plan, Vec::new);
+            front.offer(plan, || ());
         }
         let by_archive = front.choose(0.6).unwrap();
         assert_eq!(front.members()[by_archive].0.cost, 12.0);
