@@ -10,6 +10,7 @@ use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
+use bookahead::failures::{FailureTrace, NodeFailures};
 use bookahead::scheduling::PolicySpec;
 use bookahead::study::Simulation as _;
 use bookahead::units::Nodes;
@@ -111,7 +112,7 @@ fn direct(bencher: Bencher, strategy: &str) {
                 &inputs.policy,
                 estimates,
                 &inputs.jobs,
-                &inputs.failures,
+                &FailureTrace::default(),
             )
         });
 }

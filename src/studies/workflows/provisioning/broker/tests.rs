@@ -241,7 +241,13 @@ proptest! {
             check(&inputs, &run)?;
             let outcome = &run.outcomes[0];
             let best_effort = outcome.best_effort.as_ref().unwrap();
-            prop_assert!(outcome.realised.completed);
+            // A short search over offers may find none that can be had together.
+            let may_find_nothing = search == SearchMethod::QueriedMoga;
+            prop_assert!(outcome.realised.completed || may_find_nothing);
+            if outcome.planned.is_none() && may_find_nothing {
+                prop_assert!(outcome.slots.is_empty() && outcome.front.is_empty());
+                continue;
+            }
             prop_assert_eq!(outcome.realised.gone, 0);
             prop_assert_eq!(outcome.realised.wasted, 0.0);
             prop_assert!(outcome.realised.cost >= best_effort.cost - 1e-9);
