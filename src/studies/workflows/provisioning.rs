@@ -4,7 +4,8 @@
 //! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] computes the cost of a
 //! choice of slots and the makespan of the application on it; [`moga`] and [`nsga2`] search for
 //! choices that no other beats in both. `greedy` instead asks for the price of every start, task
-//! after task, and a genetic search over such answers has each plan priced as a whole. All of them are compared with [`best_effort`].
+//! after task, and a genetic search over such answers has each plan priced as a whole. All of them
+//! are compared with [`best_effort`].
 
 mod alone;
 mod application;
