@@ -273,8 +273,8 @@ fn check_nodes(played: &mut Played, failures: &FailureTrace) {
     let held = played.machine.take_allocations();
     for (place, one) in held.iter().enumerate() {
         for other in &held[place + 1..] {
-            // A run that begins and loses its nodes in one second holds none: whoever gives way does
-            // so at the end of the second.
+            // A run that begins and loses its nodes in one second holds none: whoever gives way
+            // does so at the end of the second.
             let meet = one.start.max(other.start) < one.end.min(other.end);
             let shares = one.nodes.intersects(&other.nodes);
             assert!(!meet || !shares, "{one:?} {other:?}");
