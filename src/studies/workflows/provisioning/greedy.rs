@@ -194,15 +194,9 @@ pub(super) async fn greedy(
         let places: Vec<(usize, Seconds, Seconds)> = places.collect();
         for (site, offers) in sites.query(needs.nodes, places.into_iter()).await? {
             if let Some(prices) = &mut prices {
-                prices.extend(offers.iter().map(|offer| PriceSample {
-                    query: plan.queries as u32,
-                    task: task as u32,
-                    site,
-                    start: offer.start,
-                    nodes: needs.nodes,
-                    duration: needs.runtimes[site],
-                    price: offer.price,
-                }));
+                let of_task = (needs.nodes, needs.runtimes[site]);
+                let samples = PriceSample::of_answer(plan.queries, task, site, of_task, &offers);
+                prices.extend(samples);
             }
             plan.queries += 1;
             choices.extend(offers.into_iter().map(|offer| (site, offer)));

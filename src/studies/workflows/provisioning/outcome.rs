@@ -7,6 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use bookahead_core::plan::Slot;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
+use bookahead_reservations::replanning::Offer;
 
 use super::{Advertised, CancelledCopies, PlanValue, ProvisioningInputs, TaskPlacement, Transfer};
 
@@ -84,6 +85,27 @@ pub struct PriceSample {
     pub duration: Seconds,
     /// The externality price.
     pub price: NodeSeconds,
+}
+
+impl PriceSample {
+    /// What a site offered for a task in its answer to query number `query`.
+    pub(super) fn of_answer(
+        query: u64,
+        task: usize,
+        site: usize,
+        (nodes, duration): (Nodes, Seconds),
+        offers: &[Offer],
+    ) -> impl Iterator<Item = Self> {
+        offers.iter().map(move |offer| Self {
+            query: query as u32,
+            task: task as u32,
+            site,
+            start: offer.start,
+            nodes,
+            duration,
+            price: offer.price,
+        })
+    }
 }
 
 /// What was achieved.

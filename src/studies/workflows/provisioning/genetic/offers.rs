@@ -150,15 +150,9 @@ async fn ask(
         let mut starts = vec![Vec::new(); sites.sizes().count()];
         for (site, offers) in sites.query(needs.nodes, places).await? {
             if let Some(prices) = &mut prices {
-                prices.extend(offers.iter().map(|offer| PriceSample {
-                    query: asked.queries as u32,
-                    task: task as u32,
-                    site,
-                    start: offer.start,
-                    nodes: needs.nodes,
-                    duration: needs.runtimes[site],
-                    price: offer.price,
-                }));
+                let of_task = (needs.nodes, needs.runtimes[site]);
+                let samples = PriceSample::of_answer(asked.queries, task, site, of_task, &offers);
+                prices.extend(samples);
             }
             asked.queries += 1;
             asked.offers += offers.len() as u64;

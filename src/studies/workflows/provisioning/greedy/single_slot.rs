@@ -74,15 +74,9 @@ pub(in crate::provisioning) async fn ask_for_one_slot(
                 continue;
             };
             if let (Some(prices), Some(&task)) = (&mut prices, application.order().first()) {
-                prices.extend(offers.iter().map(|offer| PriceSample {
-                    query: asked.queries as u32,
-                    task: task as u32,
-                    site,
-                    start: offer.start,
-                    nodes,
-                    duration: shape.duration,
-                    price: offer.price,
-                }));
+                let of_slot = (nodes, shape.duration);
+                let samples = PriceSample::of_answer(asked.queries, task, site, of_slot, &offers);
+                prices.extend(samples);
             }
             asked.queries += 1;
             asked.offers += offers.len() as u64;
