@@ -156,6 +156,27 @@ fn every_shipped_experiment_names_the_schema_in_its_first_line() {
     assert!(ignored.lines().any(|line| line == format!("/{SCHEMA}")));
 }
 
+/// Somebody who has no traces runs the tests, too: those that read every shipped experiment pass
+/// without them.
+#[test]
+fn shipped_experiments_are_valid_where_their_traces_are_not_there() {
+    let tests = [
+        "experiment_files::no_shipped_experiment_sets_a_key_that_nothing_reads",
+        "goldens::every_shipped_configuration_resolves_to_the_specifications_it_had",
+        "sweeps::the_quick_start_and_every_configuration_of_the_project_is_valid",
+    ];
+    let ended = std::process::Command::new(std::env::current_exe().expect("this program"))
+        .arg("--exact")
+        .args(tests)
+        .env_remove("BOOKAHEAD_TRACES")
+        .env_remove("BOOKAHEAD_GOLDENS")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success(), "{said}");
+    assert!(said.contains("3 passed"), "{said}");
+}
+
 #[test]
 fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
     let mut found = Vec::new();
