@@ -37,7 +37,7 @@ pub use checkpoint::{
     young_interval,
 };
 pub use cluster::{
-    Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
+    Absence, Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
 };
 pub use customers::{Customers, refusal};
 pub use double_execution::{DoubleExecution, DoubleTotals};
@@ -49,7 +49,7 @@ pub use outcome::{
     fixed_measures, measure_intervals,
 };
 pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
-pub use policy::{JobQuoter, Policy, QueueForecast, WindowQuote, WindowSeller};
+pub use policy::{JobQuoter, NodeLender, Policy, QueueForecast, WindowQuote, WindowSeller};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{
     AccurateUserRule, AccurateUsers, ExcludedUsers, PromisingRule, ShorteningRule,

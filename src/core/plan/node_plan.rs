@@ -1,5 +1,6 @@
 //! The node-mapped plan: it knows the concrete nodes of each job over time.
 
+mod room;
 mod sweep;
 
 use std::cmp::Reverse;

@@ -6,6 +6,7 @@
 //! checkpoints begun, given-up jobs, cancellations, arrivals of jobs and requests. Those of one
 //! kind come in the order in which they were scheduled. So a run is the same on every machine.
 
+mod absent;
 mod by_load;
 mod copies;
 mod events;
@@ -19,6 +20,8 @@ mod runs;
 mod shared_writes;
 mod windows;
 
+pub use self::absent::Absence;
+use self::absent::AbsentNodes;
 use self::by_load::PossibleFailures;
 use self::events::Event;
 use self::jobs::JobTable;
@@ -54,6 +57,8 @@ pub struct Cluster {
     totals: SimulationMetrics,
     first_submit: Option<Seconds>,
     last_end: Seconds,
+    /// Nodes that are lent or borrowed; `None` where none ever are.
+    absent: Option<Box<AbsentNodes>>,
     /// Failures that follow the load, if there are any.
     by_load: PossibleFailures,
     /// What users took back, and when.
@@ -108,6 +113,7 @@ impl Cluster {
             totals: SimulationMetrics::default(),
             first_submit: None,
             last_end: Seconds::ZERO,
+            absent: None,
             by_load: PossibleFailures::default(),
             cancelled: Vec::new(),
             work: WorkCounters::default(),
@@ -420,7 +426,7 @@ impl Cluster {
         let makespan =
             (self.last_end - self.first_submit.unwrap_or(self.last_end)).max(Seconds::ZERO);
         metrics.makespan = makespan;
-        metrics.capacity = self.nodes.for_span(makespan);
+        metrics.capacity = self.own_nodes().for_span(makespan);
         metrics.work = self.work;
         if let Some(bandwidth) = &self.bandwidth {
             let shared = metrics.checkpoints.shared.get_or_insert_default();

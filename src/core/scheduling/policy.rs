@@ -2,11 +2,11 @@
 
 use super::acceptance::PROBABILITY_TOLERANCE;
 use super::checkpoint::Checkpointing;
-use super::cluster::Cluster;
+use super::cluster::{Absence, Cluster};
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
 use super::penalty::PenaltySettings;
-use crate::plan::Profile;
+use crate::plan::{NodeSet, Profile};
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -141,6 +141,11 @@ pub trait Policy: Send {
         None
     }
 
+    /// The policy as one that can do without some of its nodes for a time; `None` where it cannot.
+    fn node_lender(&mut self) -> Option<&mut dyn NodeLender> {
+        None
+    }
+
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
 }
@@ -213,6 +218,28 @@ pub trait JobQuoter: Policy {
     /// The node-time that the plan gives to running and planned jobs from now until `until`. Asking
     /// changes nothing.
     fn booked(&self, cluster: &Cluster, until: Seconds) -> NodeSeconds;
+}
+
+/// A policy that plans concrete nodes and can do without some of them for a time
+/// ([`Policy::node_lender`]). A cluster that lends nodes, or borrows some, needs one.
+pub trait NodeLender: Policy {
+    /// How many of the nodes in `among` the plan leaves free throughout `[t, t + length)`, by `t`
+    /// from now until `until`: each number holds until the next instant. Asking changes nothing.
+    fn room(
+        &mut self,
+        cluster: &Cluster,
+        among: &NodeSet,
+        length: Seconds,
+        until: Seconds,
+    ) -> Vec<(Seconds, Nodes)>;
+
+    /// The nodes that the plan leaves free on `[start, end)`, which does not lie in the past.
+    /// Asking changes nothing.
+    fn free_nodes(&mut self, cluster: &Cluster, start: Seconds, end: Seconds) -> NodeSet;
+
+    /// From now on nobody is planned on these nodes while they are not here. Absences that were
+    /// told before no longer hold.
+    fn plan_without(&mut self, absences: Vec<Absence>);
 }
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.

@@ -35,6 +35,12 @@ impl JobId {
         Some(RequestId(place))
     }
 
+    /// What stands in a plan for the `number`-th absence of nodes; no job has this id.
+    #[must_use]
+    pub fn of_absence(number: u32) -> Self {
+        Self(u32::MAX - number)
+    }
+
     /// The second run of a job on other nodes; `None` of what has none: copies, tasks, and windows
     /// of requests.
     #[must_use]

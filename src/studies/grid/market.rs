@@ -44,7 +44,7 @@
 //!
 //! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
 //! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`,
-//! `market/barter.rs`.
+//! `market/barter.rs`, `market/lent.rs`.
 
 mod auction;
 mod barter;
@@ -52,6 +52,7 @@ mod budget;
 mod cluster;
 mod double;
 mod home;
+mod lent;
 mod load_price;
 mod machine;
 mod measured;
@@ -75,6 +76,7 @@ pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuest
 use self::double::Book;
 use self::home::Community;
 pub use self::home::{HomeRule, HomeSettings, Overflow};
+use self::lent::Loans;
 pub use self::load_price::{LoadPricing, PricedSupply};
 pub use self::machine::{Market, MarketError, MarketInput, market_scene};
 pub use self::migration::{CheckpointStorage, MigrationSettings, Move};
@@ -123,6 +125,7 @@ struct Broker {
     list: JobList,
     book: Book,
     ledger: Ledger,
+    loans: Loans,
     accounts: Accounts,
     /// What customers gained.
     customers: f64,
@@ -152,6 +155,7 @@ impl Broker {
             list: JobList::default(),
             book: Book::default(),
             ledger: Ledger::new(homes),
+            loans: Loans::new(settings.home.map(|home| home.overflow), &inputs.failures),
             accounts: Accounts::default(),
             customers: 0.0,
             kept_fees: 0.0,
@@ -379,6 +383,9 @@ impl Broker {
             None => {
                 if let Some(home) = contract.home {
                     self.note_kept(home, provider);
+                }
+                if contract.on_loan {
+                    self.loans.note_kept();
                 }
                 self.kept_fees += fee;
                 self.settings.value * fee - contract.price

@@ -1,6 +1,6 @@
 //! Every policy by name: one line each.
 
-use bookahead_core::scheduling::{Backfilling, PolicySpec, Queue};
+use bookahead_core::scheduling::{Backfilling, Policy, PolicySpec, Queue};
 use bookahead_core::units::Nodes;
 
 pub use bookahead_core::scheduling::registry::{Build, PlanKind, Strategy};
@@ -98,13 +98,22 @@ pub fn strategy(name: &str) -> Option<&'static Strategy> {
 /// The names of the policies that quote jobs.
 #[must_use]
 pub fn quoting() -> Vec<&'static str> {
+    that(|policy| policy.job_quoter().is_some())
+}
+
+/// The names of the policies that can do without some of their nodes for a time.
+#[must_use]
+pub fn lending() -> Vec<&'static str> {
+    that(|policy| policy.node_lender().is_some())
+}
+
+/// The names of the policies that can do something.
+fn that(can: impl Fn(&mut dyn Policy) -> bool) -> Vec<&'static str> {
     let spec = PolicySpec::default();
-    let quotes = |strategy: &&Strategy| {
-        let mut policy = (strategy.build)(Nodes(1), &spec, None);
-        policy.job_quoter().is_some()
-    };
-    let quoting = STRATEGIES.iter().filter(quotes);
-    quoting.map(|strategy| strategy.name).collect()
+    let able = STRATEGIES
+        .iter()
+        .filter(|strategy| can(&mut *(strategy.build)(Nodes(1), &spec, None)));
+    able.map(|strategy| strategy.name).collect()
 }
 
 #[cfg(test)]
@@ -128,6 +137,7 @@ mod tests {
             "heuristic-overbooking",
         ];
         assert_eq!(quoting(), plans);
+        assert_eq!(lending(), [plans[0], plans[2]]);
     }
 
     #[test]

@@ -16,7 +16,11 @@ pub(super) enum Event {
     Written(u32),
     End(JobId, u32),
     Repair(NodeIndex),
+    /// A node comes, if a loan of it begins or ends.
+    Comes(NodeIndex),
     Failure(NodeIndex),
+    /// A node goes, in the same way.
+    Goes(NodeIndex),
     /// A failure that follows the load is possible: its place in the list of them.
     MayFail(u32),
     Start(JobId, u32),
@@ -38,8 +42,8 @@ impl Event {
         match self {
             Self::Written(_) => 0,
             Self::End(..) => 1,
-            Self::Repair(_) => 2,
-            Self::Failure(_) | Self::MayFail(_) => 3,
+            Self::Repair(_) | Self::Comes(_) => 2,
+            Self::Failure(_) | Self::Goes(_) | Self::MayFail(_) => 3,
             Self::Start(..) | Self::WakeUp => 4,
             Self::Write(..) => 5,
             Self::GiveUp(..) => 6,
@@ -63,9 +67,14 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         (self.stopwatch).time(Decision::Admission, || policy.arrived(cluster, job));
     }
 
-    fn fail(&mut self, node: NodeIndex) {
+    pub(super) fn fail(&mut self, node: NodeIndex) {
         let victim = self.cluster.node_down(node);
         self.policy.node_failed(&mut self.cluster, node, victim);
+    }
+
+    pub(super) fn repair(&mut self, node: NodeIndex) {
+        self.cluster.node_up(node);
+        self.policy.node_repaired(&mut self.cluster, node);
     }
 
     /// Lets it happen.
@@ -107,16 +116,22 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
                     self.policy.cancelled(cluster, job);
                 }
             }
-            Event::Failure(node) => self.fail(node),
+            Event::Failure(node) => {
+                if !cluster.is_away(node, false) {
+                    self.fail(node);
+                }
+            }
             Event::MayFail(place) => {
                 if let Some(node) = cluster.fails_at_this_load(place) {
                     self.fail(node);
                 }
             }
             Event::Repair(node) => {
-                cluster.node_up(node);
-                self.policy.node_repaired(cluster, node);
+                if !cluster.is_away(node, true) {
+                    self.repair(node);
+                }
             }
+            Event::Comes(node) | Event::Goes(node) => self.come_or_go(node),
         }
     }
 }

@@ -51,6 +51,8 @@ impl Cluster {
             | Event::Failure(_)
             | Event::MayFail(_)
             | Event::Repair(_)
+            | Event::Comes(_)
+            | Event::Goes(_)
             | Event::WakeUp => false,
         }
     }

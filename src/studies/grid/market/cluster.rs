@@ -1,10 +1,12 @@
 //! A cluster of a market: the questions of the broker, and the cluster's answers.
 
 use super::CheckpointStorage;
+use super::lent::Room;
 use bookahead_core::failures::NodeEvent;
 use bookahead_core::kernel::{Decision, Service, Stopwatch};
+use bookahead_core::plan::NodeSet;
 use bookahead_core::scheduling::{ClusterMachine, JobOutcome, JobQuote, MovedJob};
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 /// A cluster behind the broker of a market.
@@ -47,6 +49,45 @@ pub enum BrokerQuestion {
     Rest(JobId),
     /// What would this job be promised, given what was done of it?
     QuoteRest(Box<MovedJob>),
+    /// How many nodes are free throughout so much time, by its start from now until `until`? A home
+    /// counts what it has borrowed, a lender its own.
+    Room {
+        /// Settle until this instant.
+        now: Seconds,
+        /// For how long nodes are wanted.
+        length: Seconds,
+        /// When they are wanted at the latest.
+        until: Seconds,
+        /// Whether a home is asked for what it has itself.
+        of_home: bool,
+    },
+    /// Lend so many nodes on `[start, end)`.
+    Lend {
+        /// How many.
+        nodes: Nodes,
+        /// From when on.
+        start: Seconds,
+        /// Until when.
+        end: Seconds,
+    },
+    /// Have so many nodes of another cluster on `[start, end)`.
+    Borrow {
+        /// How many.
+        nodes: Nodes,
+        /// From when on.
+        start: Seconds,
+        /// Until when.
+        end: Seconds,
+    },
+    /// This will happen to borrowed nodes.
+    Happens(Vec<NodeEvent>),
+    /// A loan of these nodes that was agreed in this instant is off.
+    Revoke {
+        /// The nodes of the lender, or the places of the borrower.
+        nodes: NodeSet,
+        /// When it was to begin.
+        start: Seconds,
+    },
     /// Let this job go, now.
     HandOver(JobId, Seconds),
     /// Take on the rest of a job, now.
@@ -60,6 +101,12 @@ pub struct MarketAnswer {
     pub quote: Option<JobQuote>,
     /// The rest of a job that would move, if that was asked and the job has not ended.
     pub rest: Option<Box<MovedJob>>,
+    /// How many nodes are free, by the start; empty unless that was asked.
+    pub room: Room,
+    /// How many nodes of others there is a place for.
+    pub empty_places: Nodes,
+    /// The nodes that are lent, or the places of those that are borrowed.
+    pub nodes: Option<NodeSet>,
     /// Outcomes since the last answer, in the order in which they became final.
     pub outcomes: Vec<JobOutcome>,
     /// Jobs that were interrupted since the last answer, in the order in which they were.
@@ -128,6 +175,24 @@ impl MarketCluster {
                 }
             }
             BrokerQuestion::QuoteRest(moved) => answer.quote = machine.quote_moved(&moved),
+            BrokerQuestion::Room {
+                now,
+                length,
+                until,
+                of_home,
+            } => {
+                machine.settle(now);
+                answer.room = machine.room(length, until, !of_home);
+                answer.empty_places = machine.empty_places();
+            }
+            BrokerQuestion::Lend { nodes, start, end } => {
+                answer.nodes = machine.lend(nodes, start, end);
+            }
+            BrokerQuestion::Borrow { nodes, start, end } => {
+                answer.nodes = machine.borrow_nodes(nodes, start, end);
+            }
+            BrokerQuestion::Happens(events) => machine.inject(&events),
+            BrokerQuestion::Revoke { nodes, start } => machine.revoke_loan(&nodes, start),
             BrokerQuestion::HandOver(job, now) => {
                 machine.hand_over(job);
                 machine.settle(now);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::measures::Measured;
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::Job;
 
 use super::{Broker, MarketCluster, Offer, choose};
@@ -68,6 +68,12 @@ pub enum Overflow {
         credit: NodeSeconds,
         /// Below which PoF, as the broker believes it, a slot is good enough.
         below_pof: f64,
+    },
+    /// Another cluster may lend its home the nodes that are missing.
+    Lend {
+        /// How many nodes of others a home may hold or have booked at a time; `None`: as many as
+        /// it has.
+        places: Option<Nodes>,
     },
 }
 
@@ -149,9 +155,16 @@ impl Broker {
                         offers.extend(others.into_iter().filter(|it| it.believed < below_pof));
                     }
                 }
+                Overflow::Lend { .. } => {
+                    best = self
+                        .offer_with_lent_nodes(channel, job, home, &mut offers)
+                        .await;
+                }
                 Overflow::Stay => {}
             }
-            best = self.choose_in_order(&offers, home);
+            if best.is_none() {
+                best = self.choose_in_order(&offers, home);
+            }
         }
         self.keep_quotes(job, &offers, best);
         best
@@ -205,6 +218,7 @@ impl Broker {
         }
         measured.extend(&self.list_measures());
         measured.extend(&self.barter_measures());
+        measured.extend(&self.loan_measures());
         measured
     }
 

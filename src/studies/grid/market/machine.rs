@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bookahead_core::failures::NodeEvent;
 use bookahead_core::kernel::{Listed, Machine, Played, Questions, Scene, Step, Stopwatch};
 use bookahead_core::scheduling::ClusterMachine;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 use bookahead_overbooking::registry;
 
@@ -31,6 +31,22 @@ pub enum MarketError {
         /// Its name.
         name: String,
     },
+    /// The policy of the clusters cannot do without some of its nodes for a time.
+    #[error(
+        "clusters of a market lend nodes that are planned one by one, and the strategy {name:?} \
+         plans them otherwise: take one of {}",
+        registry::lending().join(", ")
+    )]
+    LendsNoNodes {
+        /// Its name.
+        name: String,
+    },
+    /// The policy of the clusters believes that failures follow the load.
+    #[error(
+        "clusters that lend nodes (`market.overflow = \"lend\"`) do not know their load: leave \
+         `reliability.load_factor` out"
+    )]
+    LendsByLoad,
     /// The policy of the clusters quotes no jobs.
     #[error("clusters of a market compete by quotes, and the strategy {name:?} quotes no jobs")]
     QuotesNoJobs {
@@ -144,6 +160,10 @@ pub fn market_scene(
     let Some(strategy) = registry::strategy(name) else {
         return Err(MarketError::UnknownStrategy { name: name.clone() });
     };
+    let places = settings.places(inputs.nodes);
+    if places.0 > 0 && settings.policy.reliability.rate.load.is_some() {
+        return Err(MarketError::LendsByLoad);
+    }
     let market = Market {
         broker: Some(Broker::new(settings, inputs, keep_outcomes)),
         at_work: None,
@@ -154,11 +174,18 @@ pub fn market_scene(
     let mut scene = Scene::new("broker", market);
     scene.service_name = "cluster";
     let cluster = |number| {
-        let mut policy = (strategy.build)(inputs.nodes, &settings.policy, inputs.estimates.clone());
+        let nodes = Nodes(inputs.nodes.0 + places.0);
+        let mut policy = (strategy.build)(nodes, &settings.policy, inputs.estimates.clone());
         if policy.job_quoter().is_none() {
             return Err(MarketError::QuotesNoJobs { name: name.clone() });
         }
-        let mut machine = ClusterMachine::new(inputs.nodes, policy);
+        if places.0 > 0 && policy.node_lender().is_none() {
+            return Err(MarketError::LendsNoNodes { name: name.clone() });
+        }
+        let mut machine = ClusterMachine::new(nodes, policy);
+        if places.0 > 0 {
+            machine.make_places(inputs.nodes);
+        }
         if settings.migration.is_some() {
             machine.record_interruptions();
         }

@@ -39,6 +39,8 @@ pub(super) struct Contract {
     pub(super) job: JobId,
     /// The home of the job, where jobs have one.
     pub(super) home: Option<usize>,
+    /// Whether its home has nodes of another cluster for it.
+    pub(super) on_loan: bool,
     /// The customer in the log, where known.
     pub(super) user: Option<i64>,
     /// Nodes times estimate of the job as it was submitted.
@@ -161,6 +163,7 @@ impl Provider {
         Contract {
             job,
             home: None,
+            on_loan: false,
             user: None,
             fee,
             price: fee * (1.0 - settings.discount * promised) * load_factor * self.price_for_speed,

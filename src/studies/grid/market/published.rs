@@ -60,7 +60,10 @@ impl Broker {
     fn list_rule(&self) -> Option<(Seconds, f64)> {
         match self.settings.home?.overflow {
             Overflow::List { every, below, .. } => Some((every, below)),
-            Overflow::Ask | Overflow::Stay | Overflow::Barter { .. } => None,
+            Overflow::Ask
+            | Overflow::Stay
+            | Overflow::Barter { .. }
+            | Overflow::Lend { .. } => None,
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{AuctionSettings, HomeSettings, LoadPricing, MigrationSettings, Overflow};
 use crate::co_reservation::ClusterFailureSettings;
 use bookahead_core::scheduling::PolicySpec;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 
 /// The rule by which the broker delegates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,9 +101,21 @@ impl MarketSettings {
         let of_prices = self.load_pricing.map(|pricing| pricing.horizon);
         let of_list = || match self.home?.overflow {
             Overflow::List { horizon, .. } => Some(horizon),
-            Overflow::Ask | Overflow::Stay | Overflow::Barter { .. } => None,
+            Overflow::Ask
+            | Overflow::Stay
+            | Overflow::Barter { .. }
+            | Overflow::Lend { .. } => None,
         };
         of_prices.or_else(of_list)
+    }
+
+    /// How many places each cluster has for nodes of others, beside `own` nodes.
+    #[must_use]
+    pub fn places(&self, own: Nodes) -> Nodes {
+        match self.home.map(|home| home.overflow) {
+            Some(Overflow::Lend { places }) => places.unwrap_or(own),
+            _ => Nodes(0),
+        }
     }
 
     /// The speed of a cluster.

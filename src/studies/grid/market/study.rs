@@ -156,7 +156,13 @@ impl Study for MarketStudy {
             matches!(load_pricing, Some(Some(_))),
         );
         let at_home = home.flatten();
-        let pays_twice = resolve::pays_twice(raw, at_home.as_ref(), (others.0, others.2), problems);
+        let fits_overflow = resolve::fits_overflow(
+            raw,
+            at_home.as_ref(),
+            (others.0, others.2),
+            policy?,
+            problems,
+        );
         let auction = resolve::auction(raw, others, problems);
         let is_auction = matches!(auction, Some(Some(_)));
         let with = (others.0, others.1, is_auction);
@@ -164,7 +170,7 @@ impl Study for MarketStudy {
         let budget = raw.budget().checked(problems);
         let cluster_failures = resolve::cluster_failures(&keys.grid_failures, asked, problems);
         let (speeds, prices) = unlike?;
-        if pays_twice {
+        if !fits_overflow {
             return None;
         }
         Some(Self {

@@ -14,6 +14,7 @@ mod barter;
 mod budget;
 mod double;
 mod home;
+mod lent;
 mod moving;
 mod outages;
 mod prices;

@@ -19,6 +19,7 @@ mod completions;
 mod double_execution;
 mod entering;
 mod fixed;
+mod lending;
 mod likely;
 mod placing;
 mod resume;
@@ -31,7 +32,7 @@ use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter,
-    Learned, OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery, SuccessFactors,
+    Learned, NodeLender, OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery, SuccessFactors,
     Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
@@ -56,6 +57,8 @@ pub struct Comprehensive {
     /// Completion-time distributions of the jobs with an open reservation.
     completions: Completions,
     disabled: DisabledJobs,
+    /// How many absences of nodes stand in the plan.
+    absences: u32,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
     displaced: DisplacedJobs,
 }
@@ -112,6 +115,7 @@ impl Comprehensive {
             learned: Learned::new(&settings.promises, estimates),
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
+            absences: 0,
             disabled: DisabledJobs::new(&settings.recovery, overbooks),
             displaced: DisplacedJobs::default(),
             settings,
@@ -379,6 +383,10 @@ impl Policy for Comprehensive {
     fn job_quoter(&mut self) -> Option<&mut dyn JobQuoter> {
         Some(self)
     }
+
+    fn node_lender(&mut self) -> Option<&mut dyn NodeLender> {
+        Some(self)
+    }
 }
 
 impl WindowSeller for Comprehensive {
@@ -413,6 +421,7 @@ impl JobQuoter for Comprehensive {
 
     fn booked(&self, cluster: &Cluster, until: Seconds) -> NodeSeconds {
         let reservations = self.plan.reservations().iter();
+        let reservations = reservations.filter(|it| !self.is_absence(it.job));
         let spans = reservations.map(|it| (it.nodes.count(), it.start, it.end));
         NodeSeconds::within(cluster.now(), until, spans)
     }

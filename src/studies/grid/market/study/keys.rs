@@ -98,8 +98,8 @@ section! {
         first_home_percent: Given<f64> = real().from(0.0).to(100.0)
             .words("0 to 100, for home = \"drawn\": jobs at home at the first cluster; the others share the rest equally (default: all have equal shares)"),
         /// What becomes of a job that its home cannot place at full length.
-        overflow: Given<String> = one_of(|| vec!["ask", "stay", "list", "barter"])
-            .note(": the others are asked at once, nobody is asked, underused clusters take it from a list, or another one takes it for node-hours")
+        overflow: Given<String> = one_of(|| vec!["ask", "stay", "list", "barter", "lend"])
+            .note(": the others are asked at once, nobody is asked, underused clusters take it from a list, another one takes it for node-hours, or another one lends its home the nodes that are missing")
             .default_is("ask")
             .decides("Birkenheuer 2012 §1.2.2"),
         /// How often clusters look at the list.
@@ -113,6 +113,10 @@ section! {
             .note(", for overflow = \"barter\": a home whose debt would be larger offers the job to nobody")
             .default_is("1000")
             .decides("Birkenheuer 2012 §2.1.2"),
+        /// How many nodes of others a home may hold or have booked.
+        borrowed_nodes: Given<i64> = integer_within(1, 1_000_000)
+            .words("from 1 to 1000000, for overflow = \"lend\": nodes of others that a home may hold or have booked at a time (default: as many as it has)")
+            .decides("Birkenheuer 2012 §1.2.2"),
         /// How little risk a slot must have that is had for node-hours.
         barter_below_pof: Given<f64> = real().above(0.0).to(1.0)
             .note(": the PoF that the broker believes is less than this")

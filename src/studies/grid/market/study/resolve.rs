@@ -11,11 +11,12 @@ use crate::market::{
     MigrationSettings, Overflow,
 };
 use bookahead_core::failures::FailureSource;
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_lab::keys::declaration::{Given, Table};
 use bookahead_lab::keys::field::Field;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
+use bookahead_overbooking::registry;
 
 /// How interrupted jobs move; the inner `None` where they do not.
 pub(super) fn migration(
@@ -44,6 +45,7 @@ pub(super) fn home(raw: &RawMarket, problems: &mut Problems) -> Option<Option<Ho
     let hours = raw.load_hours().or_default(problems);
     let credit_hours = raw.credit_node_hours().or_default(problems);
     let below_pof = raw.barter_below_pof().or_default(problems);
+    let places = raw.borrowed_nodes().checked(problems);
     let overflow = raw.overflow().name(problems);
     let of = match raw.home().name(problems)? {
         "user" => HomeRule::User,
@@ -63,20 +65,37 @@ pub(super) fn home(raw: &RawMarket, problems: &mut Problems) -> Option<Option<Ho
             credit: NodeSeconds((credit_hours? * 3_600.0).round() as i64),
             below_pof: below_pof?,
         },
+        "lend" => Overflow::Lend {
+            places: places?.map(|places| Nodes(places as u32)),
+        },
         _ => Overflow::Ask,
     };
     Some(Some(HomeSettings { of, overflow }))
 }
 
-/// Whether jobs that go away for node-hours could be paid for otherwise, which is refused.
-pub(super) fn pays_twice(
+/// Whether what becomes of jobs without room at home goes with the rest; it is refused otherwise.
+pub(super) fn fits_overflow(
     raw: &RawMarket,
     home: Option<&HomeSettings>,
     (moves, follows_load): (bool, bool),
+    policy: &str,
     problems: &mut Problems,
 ) -> bool {
-    if !matches!(home, Some(it) if matches!(it.overflow, Overflow::Barter { .. })) {
-        return false;
+    let does = match home.map(|home| home.overflow) {
+        Some(Overflow::Barter { .. }) => "takes node-hours for money",
+        Some(Overflow::Lend { .. }) => "has nodes of others in its plan for a time",
+        Some(Overflow::Ask | Overflow::Stay | Overflow::List { .. }) | None => return true,
+    };
+    let lends = matches!(home, Some(it) if matches!(it.overflow, Overflow::Lend { .. }));
+    let lending = registry::lending();
+    let cannot_lend = lends && !lending.contains(&policy);
+    if cannot_lend {
+        let message = format!(
+            "plans nodes one by one, which `clusters.policy = \"{policy}\"` does not: set it to \
+             \"{}\"",
+            lending.join("\" or \"")
+        );
+        raw.overflow().refuse(&message, problems);
     }
     let others = [
         (moves, "market.migration"),
@@ -84,10 +103,10 @@ pub(super) fn pays_twice(
     ];
     let others = others.into_iter().filter(|(is_set, _)| *is_set);
     let refused = others.map(|(_, key)| {
-        let message = format!("takes node-hours for money: leave `{key}` at its default");
+        let message = format!("{does}: leave `{key}` at its default");
         raw.overflow().refuse(&message, problems);
     });
-    refused.count() > 0
+    refused.count() == 0 && !cannot_lend
 }
 
 /// How prices follow the load; the inner `None` where they do not.

@@ -166,6 +166,7 @@ fn a_user_spends_what_his_jobs_allow_and_a_job_without_one_what_it_allows() {
 #[test]
 fn what_a_broken_promise_would_have_cost_can_be_spent_again() {
     let contract = |job| Contract {
+        on_loan: false,
         job: JobId(job),
         home: None,
         user: Some(7),

@@ -74,7 +74,11 @@ impl Comprehensive {
             distributions.iter().map(AsRef::as_ref).collect();
         let apart = probability_executable(&distributions, &own.steps, from, start, end);
         let share = self.settings.user_factor;
-        let is_alike = |&other: &JobId| job.user.is_some() && cluster.job(other).user == job.user;
+        let is_alike = |&other: &JobId| {
+            job.user.is_some()
+                && !self.is_absence(other)
+                && cluster.job(other).user == job.user
+        };
         if share == 0.0 || !predecessors.iter().any(is_alike) {
             return apart;
         }
