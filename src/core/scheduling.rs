@@ -37,7 +37,8 @@ pub use checkpoint::{
     young_interval,
 };
 pub use cluster::{
-    Absence, Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
+    Absence, Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob,
+    Phase,
 };
 pub use customers::{Customers, refusal};
 pub use double_execution::{DoubleExecution, DoubleTotals};

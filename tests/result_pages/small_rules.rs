@@ -248,3 +248,46 @@ fn the_page_about_node_hours_for_node_hours_gives_its_row_of_a_small_credit_agai
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_lent_nodes_gives_a_row_of_large_loans_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "market/ctc-lend.toml",
+        &[
+            ("    [\"lend\", 43],\n", ""),
+            ("    [\"ask\", 430],\n", ""),
+            ("[25.0, 60.0]", "[60.0]"),
+            (
+                "[\"conservative-backfilling\", \"comprehensive-overbooking\"]",
+                "[\"comprehensive-overbooking\"]",
+            ),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/lent-nodes.md";
+    let store = folder.path().join("it.db");
+    let here = [("overflow", "lend")];
+    let setting = Setting::of(&store, &queries(page)[0], 20, &here);
+    let cells = [
+        "most_loaded_kept",
+        "least_loaded_kept",
+        "delegated",
+        "provider_gain",
+    ]
+    .map(|it| {
+        let measure = format!("market_{it}_percent");
+        let change = setting.difference(&measure, 2.093, 1);
+        format!("{:.1} | {change}", setting.mean(&measure))
+    });
+    let row = format!("| overbooking | 60 | 430 nodes | {} |", cells.join(" | "));
+    assert!(read(page).contains(&row), "{row}");
+    let cells = ["borrowing", "borrowing_kept", "lent", "away", "kept"]
+        .map(|it| format!("{:.1}", setting.mean(&format!("market_{it}_percent"))));
+    let row = format!("| overbooking | 60 | 430 nodes | {} |", cells.join(" | "));
+    assert!(read(page).contains(&row), "{row}");
+}

@@ -52,10 +52,10 @@ impl AbsentNodes {
         }
     }
 
-    /// The places that are not promised to anybody.
-    fn empty_places(&self) -> NodeSet {
+    /// The places that are promised to nobody from `now` on.
+    fn empty_places(&self, now: Seconds) -> NodeSet {
         let mut empty = self.places.clone();
-        for loan in &self.borrowed {
+        for loan in self.borrowed.iter().filter(|loan| loan.end > now) {
             empty.subtract(&loan.nodes);
         }
         empty
@@ -68,7 +68,7 @@ impl AbsentNodes {
             start,
             end,
         };
-        let mut absences = vec![absence(&self.empty_places(), now, Seconds::FAR)];
+        let mut absences = vec![absence(&self.empty_places(now), now, Seconds::FAR)];
         for loan in &self.lent {
             absences.push(absence(&loan.nodes, loan.start, loan.end));
         }
@@ -81,9 +81,8 @@ impl AbsentNodes {
     }
 
     fn is_away(&self, node: NodeIndex, now: Seconds) -> bool {
-        let holds = |loan: &Loan| {
-            (loan.start..loan.end).contains(&now) && loan.nodes.contains(node)
-        };
+        let holds =
+            |loan: &Loan| (loan.start..loan.end).contains(&now) && loan.nodes.contains(node);
         self.lent.iter().any(holds)
             || (self.places.contains(node) && !self.borrowed.iter().any(holds))
     }
@@ -132,11 +131,9 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     /// How many nodes of others it has a place for that is promised to nobody.
     #[must_use]
     pub fn empty_places(&self) -> Nodes {
-        let now = self.cluster.now;
-        self.cluster.absent.as_ref().map_or(Nodes(0), |absent| {
-            let mut absent = (**absent).clone();
-            absent.forget_before(now);
-            absent.empty_places().count()
+        let absent = self.cluster.absent.as_ref();
+        absent.map_or(Nodes(0), |absent| {
+            absent.empty_places(self.cluster.now).count()
         })
     }
 
@@ -164,8 +161,7 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     pub fn borrow_nodes(&mut self, nodes: Nodes, start: Seconds, end: Seconds) -> Option<NodeSet> {
         let now = self.cluster.now;
         let absent = self.cluster.absent.as_mut()?;
-        absent.forget_before(now);
-        let places = absent.empty_places().lowest(nodes)?;
+        let places = absent.empty_places(now).lowest(nodes)?;
         // Others stood there before.
         absent.broken.subtract(&places);
         absent.borrowed.push(Loan {

@@ -183,7 +183,11 @@ impl Broker {
             jobs, kept, lent, ..
         } = self.loans;
         let percent = [
-            ("market_borrowing_percent", jobs as f64, self.submitted as f64),
+            (
+                "market_borrowing_percent",
+                jobs as f64,
+                self.submitted as f64,
+            ),
             ("market_borrowing_kept_percent", kept as f64, jobs as f64),
             ("market_lent_percent", lent, self.offered),
         ];
@@ -197,7 +201,5 @@ impl Broker {
 /// How many nodes are free for a job that starts then.
 fn room_at(room: &Room, start: Seconds) -> Nodes {
     let later = room.partition_point(|&(time, _)| time <= start);
-    later
-        .checked_sub(1)
-        .map_or(Nodes(0), |place| room[place].1)
+    later.checked_sub(1).map_or(Nodes(0), |place| room[place].1)
 }

@@ -60,10 +60,9 @@ impl Broker {
     fn list_rule(&self) -> Option<(Seconds, f64)> {
         match self.settings.home?.overflow {
             Overflow::List { every, below, .. } => Some((every, below)),
-            Overflow::Ask
-            | Overflow::Stay
-            | Overflow::Barter { .. }
-            | Overflow::Lend { .. } => None,
+            Overflow::Ask | Overflow::Stay | Overflow::Barter { .. } | Overflow::Lend { .. } => {
+                None
+            }
         }
     }
 

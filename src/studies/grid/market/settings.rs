@@ -101,10 +101,9 @@ impl MarketSettings {
         let of_prices = self.load_pricing.map(|pricing| pricing.horizon);
         let of_list = || match self.home?.overflow {
             Overflow::List { horizon, .. } => Some(horizon),
-            Overflow::Ask
-            | Overflow::Stay
-            | Overflow::Barter { .. }
-            | Overflow::Lend { .. } => None,
+            Overflow::Ask | Overflow::Stay | Overflow::Barter { .. } | Overflow::Lend { .. } => {
+                None
+            }
         };
         of_prices.or_else(of_list)
     }

@@ -32,8 +32,8 @@ use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter,
-    Learned, NodeLender, OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery, SuccessFactors,
-    Verdict, WindowQuote, WindowSeller,
+    Learned, NodeLender, OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery,
+    SuccessFactors, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};

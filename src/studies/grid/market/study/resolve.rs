@@ -404,6 +404,49 @@ mod tests {
     }
 
     #[test]
+    fn nodes_are_lent_by_policies_that_plan_them_one_by_one() {
+        let of = |market: &str, policy: &str| {
+            resolved(&format!(
+                "[clusters]\npolicy = \"{policy}\"\n[market]\nhome = \"user\"\n{market}"
+            ))
+        };
+        let overflow = |market: &str| {
+            let settings = of(market, "comprehensive-overbooking").unwrap();
+            settings.home.unwrap().overflow
+        };
+        let lend = "overflow = \"lend\"\n";
+        assert_eq!(overflow(lend), Overflow::Lend { places: None });
+        let ten = Some(Nodes(10));
+        assert_eq!(
+            overflow(&format!("{lend}borrowed_nodes = 10\n")),
+            Overflow::Lend { places: ten }
+        );
+        assert_eq!(overflow("borrowed_nodes = 10\n"), Overflow::Ask);
+        let planned = "comprehensive-overbooking";
+        for (market, policy, keys) in [
+            (lend, "heuristic-planning", ["market.overflow", planned]),
+            (
+                "overflow = \"lend\"\nprice_slope = 1.0\n",
+                planned,
+                ["market.overflow", "`market.price_slope`"],
+            ),
+            (
+                "overflow = \"lend\"\nmigration = \"best-offer\"\n",
+                planned,
+                ["market.overflow", "`market.migration`"],
+            ),
+            (
+                "overflow = \"lend\"\nborrowed_nodes = 0\n",
+                planned,
+                ["market.borrowed_nodes", "out of range"],
+            ),
+        ] {
+            let refused = of(market, policy).unwrap_err();
+            assert!(keys.iter().all(|key| refused.contains(key)), "{refused}");
+        }
+    }
+
+    #[test]
     fn clusters_of_a_market_that_say_nothing_are_refused() {
         let silent = "[grid_failures]\ncluster_mtbf_days = 2.0\nsilent_outages = true\n";
         let refused = resolved(silent).unwrap_err();

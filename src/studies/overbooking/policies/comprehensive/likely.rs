@@ -75,9 +75,7 @@ impl Comprehensive {
         let apart = probability_executable(&distributions, &own.steps, from, start, end);
         let share = self.settings.user_factor;
         let is_alike = |&other: &JobId| {
-            job.user.is_some()
-                && !self.is_absence(other)
-                && cluster.job(other).user == job.user
+            job.user.is_some() && !self.is_absence(other) && cluster.job(other).user == job.user
         };
         if share == 0.0 || !predecessors.iter().any(is_alike) {
             return apart;
