@@ -416,7 +416,7 @@ mod tests {
         };
         let lend = "overflow = \"lend\"\n";
         assert_eq!(overflow(lend), Overflow::Lend { places: None });
-        let ten = Some(Nodes(10));
+        let ten = Some(bookahead_core::units::Nodes(10));
         assert_eq!(
             overflow(&format!("{lend}borrowed_nodes = 10\n")),
             Overflow::Lend { places: ten }
