@@ -122,7 +122,8 @@ fn is_zero(percent: &f64) -> bool {
 
 impl RequestSettings {
     /// The same with everything that is not read set to its default: a slot that is as long as the
-    /// job is used to its end, and where all of them are there is no other session.
+    /// job is used to its end, and where all slots are used to their ends no share of sessions is
+    /// read. Sessions of 100 % are slots that are all used to their ends.
     #[must_use]
     pub fn normalised(self) -> Self {
         let duration_used = match self.duration {
