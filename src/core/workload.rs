@@ -10,6 +10,7 @@ mod cleaning;
 mod clusters;
 mod co_reservations;
 mod daily_cycle;
+mod delay_costs;
 mod error;
 mod estimated;
 pub mod input_file;
@@ -48,6 +49,7 @@ pub use co_reservations::{
     TemplateSelection, TemplateSource, WORK_TOLERANCE, WorkflowShape, WorkflowTask,
     generate_co_requests,
 };
+pub use delay_costs::{COST_CLASSES, CostSpread, DELAY_COSTS_STREAM, DelayCosts};
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use job_stream::{Demand, JobStream, JobStreamError};

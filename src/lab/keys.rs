@@ -6,6 +6,7 @@
 
 pub mod adaptive;
 pub mod declaration;
+pub mod delay_costs;
 pub mod estimates;
 pub mod failures;
 pub mod field;

@@ -175,6 +175,66 @@ fn kth_gives_again_what_cancelled_reservations_cost_those_who_keep_theirs() {
     assert!(read(page).contains(&row), "{row}");
 }
 
+#[test]
+fn what_interactive_sessions_cost_a_provider_and_waiting_jobs_is_given_again() {
+    if !has_traces() {
+        return;
+    }
+    let name = "measurements/interactive-sessions.md";
+    let (page, queries) = (read(name), queries(name));
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("it.db");
+    let strategies = r#"["heuristic-planning", "overbooking-2008", "comprehensive-overbooking", "heuristic-overbooking"]"#;
+    let planning = [
+        (strategies, r#"["heuristic-planning"]"#),
+        ("[20, 40]", "[20]"),
+    ];
+    run_part(
+        folder.path(),
+        "reservations/interactive-ctc.toml",
+        &planning,
+    );
+    let of = |sessions| Setting::of(&store, &queries[0], 20, &[("sessions", sessions)]);
+    let (none, all) = (of("0"), of("100"));
+    let gain = |sessions| of(sessions).difference("gain", 2.093, 0);
+    let changes = ["25", "50", "75", "100"].map(gain).join(" | ");
+    let without = grouped(none.mean("gain"));
+    let row = format!("| heuristic-planning | 20 | {without} | {changes} |");
+    assert!(
+        page.replace(',', "").contains(&row.replace(',', "")),
+        "{row}"
+    );
+    let row = format!(
+        "| heuristic-planning | 20 | {} | {} | {} | {:.1} | {} | {:.1} | {} | {} |",
+        grouped(none.mean("reservation_fees_vc")),
+        grouped(none.mean("flexible_fees_vc")),
+        all.difference("flexible_fees_vc", 2.093, 0),
+        none.mean("rejected_percent"),
+        all.difference("rejected_percent", 2.093, 1),
+        none.mean("flexible_rejected_percent"),
+        all.difference("flexible_rejected_percent", 2.093, 1),
+        all.difference("failed", 2.093, 1),
+    );
+    assert!(
+        page.replace(',', "").contains(&row.replace(',', "")),
+        "{row}"
+    );
+    let reject = [
+        (r#"["reject", "move"]"#, r#"["reject"]"#),
+        ("[0, 25, 50, 75, 100]", "[0, 100]"),
+    ];
+    run_part(folder.path(), "reservations/interactive-kth.toml", &reject);
+    let all = Setting::of(&store, &queries[1], 20, &[("sessions", "100")]);
+    let row = format!(
+        "| reject | 100 | {:.2} | {} | {:.1} | {} |",
+        all.mean("job_wait_hours"),
+        all.difference("job_wait_hours", 2.093, 2),
+        all.mean("rejected_percent"),
+        all.difference("rejected_percent", 2.093, 1),
+    );
+    assert!(page.contains(&row), "{row}");
+}
+
 /// Runs a shipped experiment with these axes shortened into `it.db`.
 fn run_part(folder: &Path, configuration: &str, axes: &[(&str, &str)]) {
     run(folder, shortened(folder, configuration, axes));

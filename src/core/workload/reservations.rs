@@ -110,17 +110,34 @@ pub struct RequestSettings {
     /// default, so that what was simulated before keeps its identity.
     #[serde(default, skip_serializing_if = "DurationUsed::is_of_job")]
     pub duration_used: DurationUsed,
+    /// How many of the reservations, in percent, are interactive sessions (Birkenheuer 2008, §3):
+    /// somebody sits before them, so all of the slot is used whatever the others use.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interactive_percent: f64,
+}
+
+fn is_zero(percent: &f64) -> bool {
+    *percent == 0.0
 }
 
 impl RequestSettings {
     /// The same with everything that is not read set to its default: a slot that is as long as the
-    /// job is used to its end.
+    /// job is used to its end, and where all slots are used to their ends no share of sessions is
+    /// read. Sessions of 100 % are slots that are all used to their ends.
     #[must_use]
     pub fn normalised(self) -> Self {
+        let duration_used = match self.duration {
+            RequestDuration::Estimate if self.interactive_percent == 100.0 => DurationUsed::Window,
+            RequestDuration::Estimate => self.duration_used,
+            RequestDuration::Runtime => DurationUsed::Job,
+        };
+        let has_batch = self.duration == RequestDuration::Estimate && duration_used.is_of_job();
         Self {
-            duration_used: match self.duration {
-                RequestDuration::Estimate => self.duration_used,
-                RequestDuration::Runtime => DurationUsed::Job,
+            duration_used,
+            interactive_percent: if has_batch {
+                self.interactive_percent
+            } else {
+                0.0
             },
             ..self
         }
@@ -136,6 +153,7 @@ impl Default for RequestSettings {
             duration: RequestDuration::Estimate,
             rounding: LeadRounding::Nearest,
             duration_used: DurationUsed::Job,
+            interactive_percent: 0.0,
         }
     }
 }
@@ -270,10 +288,12 @@ pub fn generate_requests(
     }
     let mut leads = stream("reservation leads");
     let mut alphas = stream("reservation alphas");
+    let mut sessions = stream("interactive reservations");
     let mut mixed = MixedWorkload::default();
     for (job, chosen) in jobs.iter().zip(chosen) {
         let lead: f64 = leads.random_range(0.0..=1.0);
         let drawn_alpha: f64 = alphas.random_range(0.0..=1.0);
+        let is_interactive = 100.0 * sessions.random::<f64>() < settings.interactive_percent;
         if chosen {
             let runtime = job.runtime.min(job.estimate);
             let duration = match settings.duration {
@@ -288,8 +308,8 @@ pub fn generate_requests(
                 nodes: job.nodes,
                 duration,
                 runtime: match settings.duration_used {
-                    DurationUsed::Job => runtime,
-                    DurationUsed::Window => duration,
+                    DurationUsed::Job if !is_interactive => runtime,
+                    DurationUsed::Job | DurationUsed::Window => duration,
                 },
                 wanted: match settings.start {
                     StartRule::EstimateFactor { factor } => WantedStart::At(
@@ -324,141 +344,4 @@ fn lead_of(estimate: Seconds, factor: f64, drawn: f64, rounding: LeadRounding) -
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn jobs(count: u32) -> Vec<Job> {
-        (0..count)
-            .map(|id| {
-                let (submit, nodes) = (Seconds(i64::from(id) * 10), Nodes(1 + id % 5));
-                Job::rigid(JobId(id), submit, nodes, Seconds(3600))
-                    .running_for(Seconds(1200))
-                    .numbered(i64::from(id) + 1)
-            })
-            .collect()
-    }
-
-    fn generate(settings: &RequestSettings) -> MixedWorkload {
-        generate_requests(&jobs(200), settings, 1, "w", 0)
-    }
-
-    /// A job submitted at 100 with an estimate of 3600, a start factor of 2 and a draw of 0.25
-    /// wants to start at 1900.
-    #[test]
-    fn the_start_is_the_submission_plus_the_drawn_part_of_the_estimate() {
-        let lead = lead_of(Seconds(3600), 2.0, 0.25, LeadRounding::Nearest);
-        assert_eq!(Seconds(100) + lead, Seconds(1900));
-    }
-
-    #[test]
-    fn a_share_of_a_hundred_percent_copies_every_job_once() {
-        let mixed = generate(&RequestSettings {
-            share_percent: 100.0,
-            ..RequestSettings::default()
-        });
-        assert_eq!((mixed.jobs.len(), mixed.requests.len()), (200, 200));
-        assert!(
-            mixed
-                .requests
-                .iter()
-                .zip(&mixed.jobs)
-                .all(|(request, job)| request.trace_number == job.trace_number
-                    && request.nodes == job.nodes
-                    && request.wanted.earliest() <= job.submit + job.estimate)
-        );
-    }
-
-    #[test]
-    fn a_larger_share_contains_the_smaller_one_and_other_factors_scale_the_same_draws() {
-        let at = |share_percent, factor| {
-            generate(&RequestSettings {
-                share_percent,
-                start: StartRule::EstimateFactor { factor },
-                ..RequestSettings::default()
-            })
-            .requests
-        };
-        let (small, large) = (at(10.0, 1.0), at(30.0, 1.0));
-        assert_eq!((small.len(), large.len()), (20, 60));
-        for request in &small {
-            assert!(
-                large
-                    .iter()
-                    .any(|other| other.trace_number == request.trace_number
-                        && other.wanted == request.wanted)
-            );
-        }
-        for (one, two) in small.iter().zip(&at(10.0, 2.0)) {
-            let lead =
-                |request: &ReservationRequest| (request.wanted.earliest() - request.submit).0;
-            assert!((lead(two) - 2 * lead(one)).abs() <= 1);
-        }
-    }
-
-    #[test]
-    fn a_window_that_is_used_to_its_end_is_asked_for_by_the_same_draws() {
-        let with = |duration, duration_used| {
-            let settings = RequestSettings {
-                duration,
-                duration_used,
-                ..RequestSettings::default()
-            };
-            (settings.clone().normalised(), generate(&settings).requests)
-        };
-        let (of_job, ends_early) = with(RequestDuration::Estimate, DurationUsed::Job);
-        let (of_window, uses_all) = with(RequestDuration::Estimate, DurationUsed::Window);
-        assert_ne!(of_job, of_window);
-        assert_eq!(ends_early.len(), 20);
-        for (one, other) in ends_early.iter().zip(&uses_all) {
-            // 20 min of an hour, and all of it.
-            assert_eq!(one.runtime, Seconds(1200));
-            assert_eq!(other.runtime, Seconds(3600));
-            let runtime = Seconds(1200);
-            assert_eq!(
-                *one,
-                ReservationRequest {
-                    runtime,
-                    ..other.clone()
-                }
-            );
-        }
-        // A slot that is as long as the job has no end to leave.
-        let (of_job, short) = with(RequestDuration::Runtime, DurationUsed::Job);
-        let (of_window, as_short) = with(RequestDuration::Runtime, DurationUsed::Window);
-        assert_eq!((of_job, short), (of_window, as_short));
-    }
-
-    #[test]
-    fn jobs_that_are_reserved_instead_leave_the_queue_and_ids_stay_dense() {
-        let mixed = generate(&RequestSettings {
-            share_percent: 25.0,
-            origin: RequestOrigin::Instead,
-            start: StartRule::Choice { alpha: Some(0.5) },
-            duration: RequestDuration::Runtime,
-            ..RequestSettings::default()
-        });
-        assert_eq!((mixed.jobs.len(), mixed.requests.len()), (150, 50));
-        assert!(
-            mixed
-                .jobs
-                .iter()
-                .enumerate()
-                .all(|(index, job)| job.id.0 == index as u32)
-        );
-        assert!(mixed.requests.iter().all(|r| r.duration == Seconds(1200)));
-    }
-
-    #[test]
-    fn another_replication_draws_other_jobs() {
-        let settings = RequestSettings::default();
-        let numbers = |replication| {
-            generate_requests(&jobs(200), &settings, 1, "w", replication)
-                .requests
-                .iter()
-                .map(|request| request.trace_number)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(numbers(0), numbers(0));
-        assert_ne!(numbers(0), numbers(1));
-    }
-}
+mod tests;

@@ -36,6 +36,11 @@ section! {
         duration_used: Option<DurationUsed> = named::<DurationUsed>()
             .words(r#""job" (default): it ends with the job that it was made from, or "window": it uses all of its slot"#)
             .decides("Birkenheuer 2012 §4.2"),
+        /// How many reservations are interactive sessions.
+        interactive_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how many of the reservations use all of their slot as interactive sessions do, where the others end with their job; a larger share contains the smaller one")
+            .default_is("0")
+            .decides("Birkenheuer 2008 §3"),
     }
     former {
         alpha => "requests.alpha",

@@ -15,10 +15,7 @@ mod settings;
 pub mod study;
 mod twins;
 
-pub use delay_costs::{
-    COST_CLASSES, CostSpread, DELAY_COSTS_STREAM, DelayCostSettings, DelayCosts, JobCost, JobCosts,
-    MISSTATING_STREAM, PricedCosts,
-};
+pub use delay_costs::{DelayCostSettings, JobCost, JobCosts, MISSTATING_STREAM, PricedCosts};
 pub use machine::ReplanningMachine;
 pub use outcome::{
     CostSums, JobSums, KeptTotals, RequestVerdict, ReservationOutcome, ReservationTotals,

@@ -21,6 +21,7 @@ pub(crate) fn reservations(
         .lead_hours()
         .limited(|hours| hours <= 1e6)
         .or_default(problems);
+    let interactive = raw.interactive_percent().or_default(problems);
     let alpha = wishes.alpha().or_default(problems);
     let random = raw.random_alpha().is_on();
     let start = raw.start().name(problems).and_then(|start| match start {
@@ -39,5 +40,6 @@ pub(crate) fn reservations(
         duration: raw.duration.unwrap_or_default(),
         rounding: raw.rounding.unwrap_or_default(),
         duration_used: raw.duration_used.unwrap_or_default(),
+        interactive_percent: interactive?,
     }))
 }

@@ -123,6 +123,29 @@ fn how_much_of_a_slot_is_used_is_read_where_a_slot_may_be_longer_than_its_job() 
 }
 
 #[test]
+fn the_share_of_sessions_is_read_where_the_others_may_end_early() {
+    let shares = axis("reservations.interactive_percent", "[0, 30, 100]");
+    let with = |more: &str| sweep("fcfs", &format!("[reservations]\n{more}{shares}")).unwrap();
+    let specs = with("");
+    let written: Vec<[bool; 2]> = (specs.iter())
+        .map(|spec| {
+            let text = canonical_json(spec).unwrap();
+            ["interactive_percent", "duration_used"].map(|key| text.contains(key))
+        })
+        .collect();
+    // Without sessions nothing is written, and where all are sessions all slots are used.
+    assert_eq!(written, [[false; 2], [true, false], [false, true]]);
+    assert_eq!(with("duration_used = \"window\"\n").len(), 1);
+    assert_eq!(with("duration = \"runtime\"\n").len(), 1);
+    assert_eq!(with("share_percent = 0\n").len(), 1);
+    let refused = sweep("fcfs", "[reservations]\ninteractive_percent = 101\n").unwrap_err();
+    assert!(
+        refused.contains("reservations.interactive_percent"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn strategies_that_plan_read_whose_estimates_grow_and_what_underestimators_get() {
     let longer = axis("client.lengthen_percent", "[0, 50, 100]");
     let underestimators = axis(

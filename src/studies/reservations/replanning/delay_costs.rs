@@ -10,50 +10,13 @@ mod statements;
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::random::Stream;
-use bookahead_core::workload::{Job, JobId, RequestId, ReservationRequest, log_normal};
+use bookahead_core::workload::{
+    CostSpread, DELAY_COSTS_STREAM, Job, JobId, RequestId, ReservationRequest,
+};
 use rand::RngExt;
-
-/// How many classes of costs there are at most: each has measures of its own.
-pub const COST_CLASSES: usize = 3;
-
-/// The name of the stream that delay costs are drawn from.
-pub const DELAY_COSTS_STREAM: &str = "delay costs";
 
 /// The name of the stream that says whose costs are stated wrongly.
 pub const MISSTATING_STREAM: &str = "misstated delay costs";
-
-/// `planning.delay_costs`: which costs jobs have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DelayCosts {
-    /// 1 for each node: a job's width alone.
-    #[default]
-    Width,
-    /// The weights of three classes.
-    Classes,
-    /// Log-normal ones of mean 1.
-    LogNormal,
-}
-
-/// How the costs of jobs spread.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CostSpread {
-    /// Each is 1.
-    Width,
-    /// A job is of one of these classes.
-    Classes {
-        /// How many of the jobs are of each, in percent; their sum is 100.
-        shares_percent: [f64; COST_CLASSES],
-        /// What a node and an hour cost in each, in service units.
-        weights: [f64; COST_CLASSES],
-    },
-    /// Log-normal of mean 1.
-    LogNormal {
-        /// The coefficient of variation.
-        variation: f64,
-    },
-}
 
 /// Which costs the price of a reservation counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,26 +81,6 @@ impl DelayCostSettings {
             ..self
         }
     }
-
-    /// One true cost, with its class where there are classes.
-    fn draw(&self, stream: &mut Stream) -> (f64, Option<usize>) {
-        match self.spread {
-            CostSpread::Width => (1.0, None),
-            CostSpread::Classes {
-                shares_percent,
-                weights,
-            } => {
-                let mut rest = 100.0 * stream.random::<f64>();
-                let mut class = 0;
-                while class + 1 < COST_CLASSES && rest >= shares_percent[class] {
-                    rest -= shares_percent[class];
-                    class += 1;
-                }
-                (weights[class], Some(class))
-            }
-            CostSpread::LogNormal { variation } => (log_normal(variation, stream), None),
-        }
-    }
 }
 
 /// The delay costs of the jobs and requests of a simulation.
@@ -181,7 +124,7 @@ impl JobCosts {
         let drawn: Vec<JobCost> = numbers
             .iter()
             .map(|_| {
-                let (cost, class) = settings.draw(&mut costs);
+                let (cost, class) = settings.spread.draw(&mut costs);
                 JobCost {
                     cost,
                     class,

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::ReservationRequest;
+use bookahead_core::workload::{COST_CLASSES, ReservationRequest};
 
-use super::delay_costs::{COST_CLASSES, JobCost};
+use super::delay_costs::JobCost;
 use super::pricing::Offer;
 
 /// The complete record of one reservation request: what was asked, offered, chosen and kept.

@@ -14,16 +14,17 @@ pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
-    Admission, COST_CLASSES, CostSpread, DelayCostSettings, DelayCosts, DisplacedJobs, JobMarks,
-    NoticeRule, PredictedNotice, ReplanningRun, ReplanningSettings, Resume, ShortestNotice,
-    TwinJobs, replanning_scene, reservation_measures, twin_measures, with_twins,
+    Admission, DelayCostSettings, DisplacedJobs, JobMarks, NoticeRule, PredictedNotice,
+    ReplanningRun, ReplanningSettings, Resume, ShortestNotice, TwinJobs, replanning_scene,
+    reservation_measures, twin_measures, with_twins,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::queue::QueueOrder;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, RequestSettings, ReservationRequest, StartRule};
+use bookahead_core::workload::{CostSpread, Job, RequestSettings, ReservationRequest, StartRule};
 use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::delay_costs::CostKeys;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
@@ -388,33 +389,13 @@ pub(crate) fn delay_costs(
     let factor = raw.misstated_factor().or_default(problems);
     let length_factor = raw.misstated_length_factor().or_default(problems);
     let alpha = raw.misstated_alpha().checked(problems);
-    let variation = raw.delay_cost_variation().or_default(problems);
-    let spread = match raw.delay_costs.unwrap_or_default() {
-        DelayCosts::Width => CostSpread::Width,
-        DelayCosts::Classes => {
-            let (shares, weights) = (raw.delay_cost_shares_percent(), raw.delay_cost_weights());
-            let of_classes = |values: Vec<f64>, most: f64| {
-                let fit = values.iter().all(|value| (0.0..=most).contains(value));
-                <[f64; COST_CLASSES]>::try_from(values).ok().filter(|_| fit)
-            };
-            let shares_percent = of_classes(shares.or_default(), 100.0)
-                .filter(|shares| (shares.iter().sum::<f64>() - 100.0).abs() < 1e-9);
-            if shares_percent.is_none() {
-                shares.refuse("these are not three shares of all jobs", problems);
-            }
-            let of_each = of_classes(weights.or_default(), 1e6);
-            if of_each.is_none() {
-                weights.refuse("these are not the costs of three classes", problems);
-            }
-            CostSpread::Classes {
-                shares_percent: shares_percent?,
-                weights: of_each?,
-            }
-        }
-        DelayCosts::LogNormal => CostSpread::LogNormal {
-            variation: variation?,
-        },
+    let spread = CostKeys {
+        delay_costs: raw.delay_costs,
+        shares: raw.delay_cost_shares_percent(),
+        weights: raw.delay_cost_weights(),
+        variation: raw.delay_cost_variation(),
     };
+    let spread = spread.spread(problems)?;
     let settings = DelayCostSettings {
         spread,
         priced: raw.priced_costs.unwrap_or_default(),

@@ -50,12 +50,12 @@ impl DelayCostSettings {
 mod tests {
     use bookahead_core::random::StreamSeed;
     use bookahead_core::units::Nodes;
-    use bookahead_core::workload::{JobId, RequestId};
+    use bookahead_core::workload::{CostSpread, JobId, RequestId};
 
     use super::*;
     use crate::replanning::{
-        Admission, CostSpread, JobMarks, PricedCosts, Replanning, ReplanningMachine,
-        ReplanningSettings, reservation_measures,
+        Admission, JobMarks, PricedCosts, Replanning, ReplanningMachine, ReplanningSettings,
+        reservation_measures,
     };
 
     /// Everybody is truthful, prices count nodes, and an hour costs h SU a node.

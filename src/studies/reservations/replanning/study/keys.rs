@@ -1,12 +1,13 @@
 //! Keys of reservations on one machine.
 
 use crate::replanning::{
-    Admission, DelayCosts, DisplacedJobs, Displacement, EarlyEnd, NoticeRule, PricedCosts, Resume,
+    Admission, DisplacedJobs, Displacement, EarlyEnd, NoticeRule, PricedCosts, Resume,
     StoppedFirst, TwinJobs,
 };
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
-use bookahead_core::workload::SameInstant;
-use bookahead_lab::keys::declaration::{Given, integer_within, named, real, reals};
+use bookahead_core::workload::{DelayCosts, SameInstant};
+use bookahead_lab::keys::declaration::{Given, integer_within, named, real};
+use bookahead_lab::keys::delay_costs;
 use bookahead_lab::{section, tables};
 
 tables! {
@@ -88,19 +89,13 @@ section! {
         /// Who may be planned before whom.
         backfilling: Option<Backfilling> = named::<Backfilling>().decides("A1, AMB-1"),
         /// What waiting costs the owners of jobs.
-        delay_costs: Option<DelayCosts> = named::<DelayCosts>().decides("Singh 2008 §2.1.3"),
+        delay_costs: Option<DelayCosts> = delay_costs::DELAY_COSTS,
         /// How many jobs are of each class of delay costs.
-        delay_cost_shares_percent: Given<Vec<f64>> = reals().from(0.0).to(100.0)
-            .words(r#"three numbers from 0 on whose sum is 100, for delay_costs = "classes""#)
-            .default_is("[50, 30, 20]"),
+        delay_cost_shares_percent: Given<Vec<f64>> = delay_costs::SHARES_PERCENT,
         /// What waiting costs in each class.
-        delay_cost_weights: Given<Vec<f64>> = reals().from(0.0).to(1e6)
-            .words("three numbers from 0 to 1000000, one for each class: SU for a node and an hour of waiting")
-            .default_is("[1, 3, 10]"),
+        delay_cost_weights: Given<Vec<f64>> = delay_costs::WEIGHTS,
         /// How far log-normal delay costs spread.
-        delay_cost_variation: Given<f64> = real().from(0.0).to(100.0)
-            .note(r#": coefficient of variation of costs of mean 1 SU for a node and an hour, for delay_costs = "log-normal""#)
-            .default_is("1"),
+        delay_cost_variation: Given<f64> = delay_costs::VARIATION,
         /// What a node and an hour of a reservation cost.
         reserved_unit_price: Given<f64> = real().from(0.0).to(1e6)
             .note(" service units: c of what is reserved for a price, for a node and an hour; best effort costs 1")

@@ -1,7 +1,8 @@
 //! What holds for any request on a random workload.
 
 use super::*;
-use crate::replanning::{CostSpread, DelayCostSettings, PricedCosts};
+use crate::replanning::{DelayCostSettings, PricedCosts};
+use bookahead_core::workload::CostSpread;
 
 fn request() -> impl Strategy<Value = VirtualStudySettings> {
     let backfilling = prop_oneof![
