@@ -14,6 +14,8 @@
 //! when it comes, but not counted on (Birkenheuer 2008, §3.1.2: no predecessor may be a fixed
 //! reservation). If some of its nodes are missing at its start, it may take others that are idle
 //! and unplanned in its window, because it cannot wait for its own as other jobs can.
+//!
+//! Planning in shelves is conservative backfilling with other places for new jobs (`shelves`).
 
 mod completions;
 mod double_execution;
@@ -45,7 +47,7 @@ use self::shelves::Shelves;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
 
-/// Conservative backfilling, or comprehensive overbooking.
+/// Conservative backfilling, the same in shelves, or comprehensive overbooking.
 pub struct Comprehensive {
     settings: ComprehensiveSettings,
     overbooks: bool,
@@ -264,6 +266,9 @@ impl Policy for Comprehensive {
             },
             class.filter(|_| slot.overbooked),
         );
+        if let Some(shelves) = &mut self.shelves {
+            shelves.put(id, &slot);
+        }
         self.enter(cluster, &job, own, slot);
     }
 
@@ -366,8 +371,8 @@ impl Policy for Comprehensive {
         self.displaced.remove(job);
         self.completions.remove(job);
         let freed = self.plan.remove(job);
-        if let (Some(shelves), Some(place)) = (&mut self.shelves, &freed) {
-            shelves.give_back(place);
+        if let Some(shelves) = &mut self.shelves {
+            shelves.give_back(job);
         }
         let other = self.drop_copy(cluster, job);
         cluster.withdraw(job);

@@ -91,10 +91,11 @@ pub(super) fn levels(rectangles: &[Rectangle], strip: Nodes, fit: RowFit) -> Vec
     places
 }
 
-/// Sleator's algorithm: rectangles wider than half of the strip on top of each other, in order of
-/// submission. The others come by falling height: in one level of the whole width until the next
-/// does not fit, then again and again in a level of the half of the strip that is lower, of equal
-/// ones the left one. (Of an odd width the right half has one node more.)
+/// A hybrid of ours of stacking, levels and split: rectangles wider than half of the strip on top
+/// of each other, in order of submission. The others come by falling height: in one level of the
+/// whole width until the next does not fit, then again and again in a level of the half of the
+/// strip that is lower, of equal ones the left one. (Of an odd width the right half has one node
+/// more.)
 pub(super) fn hybrid(rectangles: &[Rectangle], strip: Nodes) -> Vec<Place> {
     let middle = strip.0 / 2;
     let mut places = vec![Place::default(); rectangles.len()];

@@ -20,9 +20,6 @@ impl Comprehensive {
         own: Option<OwnRuntime>,
         slot: Candidate,
     ) {
-        if let Some(shelves) = &mut self.shelves {
-            shelves.put(&slot);
-        }
         let run = |job, nodes| Reservation {
             job,
             nodes,

@@ -2,13 +2,14 @@
 //! docs/model.md, "shelf-backfilling").
 //!
 //! A shelf is a block of the plan, from its start to its top, for jobs of one height class. Its
-//! jobs are side by side: a node of a shelf has one job, and nothing of the class is put above it.
-//! Shelves follow each other in time.
+//! jobs are side by side: a node of a shelf has one job, and no other new job is put above it.
+//! Shelves follow each other in time. What is no new job may use what they leave: fixed
+//! reservations, and jobs that were interrupted.
 
-use bookahead_core::plan::{NodePlan, NodeSet, Reservation, ShelfFit, ShelfRule};
+use bookahead_core::plan::{NodePlan, NodeSet, ShelfFit, ShelfRule};
 use bookahead_core::scheduling::Cluster;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::Job;
+use bookahead_core::workload::{Job, JobId};
 
 use super::placing::Candidate;
 
@@ -22,8 +23,8 @@ pub(super) struct Shelves {
 struct Shelf {
     start: Seconds,
     top: Seconds,
-    /// The nodes that its jobs were given, also after these have ended.
-    used: NodeSet,
+    /// Its jobs with their nodes, also after they have ended.
+    jobs: Vec<(JobId, NodeSet)>,
 }
 
 impl Shelf {
@@ -66,7 +67,9 @@ impl Shelves {
                 return None;
             }
             let mut free = plan.free_throughout(start, shelf.top, usable);
-            free.subtract(&shelf.used);
+            for (_, nodes) in &shelf.jobs {
+                free.subtract(nodes);
+            }
             Some((start, shelf.top, free.lowest(job.nodes)?))
         };
         let open = match self.rule.fit {
@@ -90,26 +93,26 @@ impl Shelves {
         })
     }
 
-    /// A job has got this place: its shelf is new where there is none.
-    pub(super) fn put(&mut self, place: &Candidate) {
+    /// A new job has got this place: its shelf is new where there is none.
+    pub(super) fn put(&mut self, job: JobId, place: &Candidate) {
+        let job = (job, place.nodes.clone());
         let shelf = self.shelves.iter_mut().find(|it| it.holds(place.start));
         if let Some(shelf) = shelf {
-            shelf.used.union_with(&place.nodes);
+            shelf.jobs.push(job);
             return;
         }
         let height = self.rule.height_for(place.end - place.start);
         self.shelves.push(Shelf {
             start: place.start,
             top: place.start + height,
-            used: place.nodes.clone(),
+            jobs: vec![job],
         });
     }
 
-    /// A job is taken back: its nodes are free for others of its shelf.
-    pub(super) fn give_back(&mut self, place: &Reservation) {
-        let shelf = self.shelves.iter_mut().find(|it| it.holds(place.start));
-        if let Some(shelf) = shelf {
-            shelf.used.subtract(&place.nodes);
+    /// A job is taken back: its nodes are free for others of its shelf, which stays.
+    pub(super) fn give_back(&mut self, job: JobId) {
+        for shelf in &mut self.shelves {
+            shelf.jobs.retain(|(other, _)| *other != job);
         }
     }
 }

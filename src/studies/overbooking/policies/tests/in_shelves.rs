@@ -1,10 +1,12 @@
 //! Shelves of jobs that are planned online (Birkenheuer et al. 2008, §2.1.1; Birkenheuer 2012,
 //! §2.3.1.2).
 
-use bookahead_core::failures::FailureTrace;
+use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::plan::{ShelfFit, ShelfRule};
-use bookahead_core::scheduling::{EarlyStart, PolicySpec, Verdict};
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::scheduling::{
+    CheckpointInterval, CrashRule, EarlyStart, JobOutcome, PolicySpec, Verdict,
+};
+use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 use proptest::prelude::*;
 
@@ -37,10 +39,20 @@ fn shelves(fit: ShelfFit) -> PolicySpec {
 
 /// When each job starts on four nodes, by id; `None` where it is rejected.
 fn starts(spec: &PolicySpec, jobs: &[Job]) -> Vec<Option<i64>> {
+    starts_with(4, spec, jobs, &FailureTrace::default())
+}
+
+/// When each job starts last.
+fn starts_with(
+    nodes: u32,
+    spec: &PolicySpec,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> Vec<Option<i64>> {
     let (_, mut outcomes) =
-        simulate(Nodes(4), spec, None, jobs, &FailureTrace::default()).expect("it is registered");
+        simulate(Nodes(nodes), spec, None, jobs, failures).expect("it is registered");
     outcomes.sort_by_key(|outcome| outcome.job.id);
-    let start = |outcome: &bookahead_core::scheduling::JobOutcome| {
+    let start = |outcome: &JobOutcome| {
         assert!(
             outcome.verdict.is_successful() || outcome.verdict == Verdict::DroppedNoSlot,
             "{outcome:?}"
@@ -126,6 +138,29 @@ fn a_fixed_reservation_takes_what_a_shelf_has_left() {
         starts(&shelves(ShelfFit::First), &jobs),
         [Some(0), Some(2), Some(8), Some(8)]
     );
+}
+
+#[test]
+fn a_job_that_goes_on_after_a_crash_opens_no_shelf() {
+    // Node 1 is down from 2 to 5, and the job that has saved 2 of its 4 goes on from 5 to 7. The
+    // other comes at 6, when no shelf is left, and starts beside it at once.
+    let jobs = [job(0, 0, 2, 4), job(1, 6, 1, 4)];
+    let spec = PolicySpec {
+        checkpoint: Some(super::settings(
+            CheckpointInterval::Fixed(Seconds(1)),
+            0,
+            0,
+        )),
+        crash: CrashRule::RestartFull,
+        ..shelves(ShelfFit::First)
+    };
+    let outage = Outage {
+        node: NodeIndex(1),
+        start: Seconds(2),
+        end: Seconds(5),
+    };
+    let failures = FailureTrace::from_outages([outage]).expect("it ends");
+    assert_eq!(starts_with(3, &spec, &jobs, &failures), [Some(5), Some(6)]);
 }
 
 /// The same with shelves that are counted: on a machine without reservations and failures.
