@@ -146,11 +146,7 @@ fn a_job_that_goes_on_after_a_crash_opens_no_shelf() {
     // other comes at 6, when no shelf is left, and starts beside it at once.
     let jobs = [job(0, 0, 2, 4), job(1, 6, 1, 4)];
     let spec = PolicySpec {
-        checkpoint: Some(super::settings(
-            CheckpointInterval::Fixed(Seconds(1)),
-            0,
-            0,
-        )),
+        checkpoint: Some(super::settings(CheckpointInterval::Fixed(Seconds(1)), 0, 0)),
         crash: CrashRule::RestartFull,
         ..shelves(ShelfFit::First)
     };
