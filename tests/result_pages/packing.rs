@@ -15,7 +15,7 @@ fn the_page_about_strip_packing_gives_its_row_of_first_fit_again() {
         &[
             ("[\"estimates\", \"run-times\"]", "[\"estimates\"]"),
             (
-                "\"bottom-left\", \"split\", \"next-fit-decreasing-height\", ",
+                "\"bottom-left\", \"split\", \"hybrid\", \"next-fit-decreasing-height\", ",
                 "",
             ),
         ],

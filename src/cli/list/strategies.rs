@@ -43,6 +43,7 @@ fn plans_with(plan: PlanKind) -> &'static str {
         PlanKind::Mapped => "a time line for each node",
         PlanKind::Counted => "the number of free nodes over time",
         PlanKind::Shortened => "a time line for each node, with shortened jobs",
+        PlanKind::Shelves => "a time line for each node, in shelves of jobs of like length",
     }
 }
 

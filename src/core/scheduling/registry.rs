@@ -58,6 +58,8 @@ pub enum PlanKind {
     Counted,
     /// A timeline a node with shortened durations.
     Shortened,
+    /// A timeline a node, on which jobs are put into shelves.
+    Shelves,
 }
 
 /// Makes a policy for a cluster of so many nodes, with what it reads of a specification; estimates

@@ -14,6 +14,7 @@ use super::settings::{
     FailedStartRule, NodeOrder, OverlapRule, Placing, PredecessorRule, PromiseSettings,
     RecoverySettings, Reliability, ReplanPasses, Retry,
 };
+use crate::plan::ShelfRule;
 use crate::units::Seconds;
 
 /// A policy by its name, with the settings of all policies in one flat table: what an experiment
@@ -106,6 +107,9 @@ pub struct PolicySpec {
     /// estimates count (Birkenheuer 2012, §2.4.2).
     #[serde(default, skip_serializing_if = "is_default")]
     pub backfill_risk: f64,
+    /// Which shelves a planner in shelves reserves (Birkenheuer 2012, §2.3.1.2).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub shelves: ShelfRule,
 }
 
 impl PolicySpec {
@@ -186,6 +190,7 @@ impl Default for PolicySpec {
             overlap: OverlapRule::None,
             double_execution: None,
             backfill_risk: 0.0,
+            shelves: ShelfRule::default(),
         }
     }
 }

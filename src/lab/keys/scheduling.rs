@@ -9,6 +9,7 @@ use crate::scheduling::{
     ReplanPasses, ResumeRule, Retry, UnderestimatorRule,
 };
 use crate::section;
+use bookahead_core::plan::ShelfFit;
 
 section! {
     /// The policy, or the study.
@@ -67,6 +68,20 @@ section! {
             .words("a probability from 0 to 1, below which easy-backfilling lets a job pass the first of the queue that may outlast its hole; 0: only estimates count")
             .default_is("0")
             .decides("Birkenheuer 2012 §2.4.2"),
+        /// Which shelves of its class a job is put into.
+        shelf_fit: Option<ShelfFit> = named::<ShelfFit>()
+            .note(": the earliest with room, or the last alone, before shelf-backfilling opens a new one")
+            .decides("Birkenheuer 2012 §2.3.1.2"),
+        /// How high each kind of shelf is as a part of the next higher one.
+        shelf_ratio: Given<f64> = real().from(0.01).to(0.99)
+            .note(": r, how high a kind of shelf is as a part of the next higher one")
+            .default_is("0.5")
+            .decides("Birkenheuer 2012 §2.3.1.2"),
+        /// How high one kind of shelf is, from which all others follow.
+        shelf_hours: Given<f64> = real().above(0.0)
+            .note(" hours: H, the height of one kind of shelf; others are r, r², … times as high, and for longer jobs 1/r, 1/r², …")
+            .default_is("24")
+            .decides("Birkenheuer 2012 §2.3.1.2"),
         /// Whether planned jobs start early.
         early_start: Option<EarlyStart> = named::<EarlyStart>()
             .decides("Birkenheuer 2012 §3.6, §5.2"),

@@ -44,7 +44,9 @@ pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Opt
 
 #[cfg(test)]
 mod tests {
+    use bookahead_core::plan::{ShelfFit, ShelfRule};
     use bookahead_core::scheduling::Retry;
+    use bookahead_core::units::Seconds;
     use bookahead_lab::study::{Studies, study};
     use bookahead_lab::sweep::Experiment;
     use bookahead_overbooking::study::OverbookingStudy;
@@ -52,25 +54,27 @@ mod tests {
     use super::*;
     use crate::market::study::MarketStudy;
 
-    #[test]
-    fn clusters_of_a_market_plan_by_the_common_tables() {
+    /// The policy of a market's clusters, with these lines at the end of `[scheduling]`.
+    fn policy(more: &str) -> PolicySpec {
         const STUDIES: Studies =
             Studies::new(&[study::<OverbookingStudy>(), study::<MarketStudy>()]);
-        let policy = |more: &str| -> PolicySpec {
-            let text = format!(
-                "[experiment]\nname = \"m\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
-                 battery_jobs = 300\nload.value = 2.0\n[scheduling]\nstrategy = \"market\"\n{more}"
-            );
-            let experiment = Experiment::parse(STUDIES, "m.toml", &text, None);
-            let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));
-            let spec = experiment.sweep.simulations.iter().next();
-            let market = spec
-                .expect("a simulation")
-                .study
-                .get::<MarketStudy>()
-                .cloned();
-            market.expect("a market").settings.policy
-        };
+        let text = format!(
+            "[experiment]\nname = \"m\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
+             battery_jobs = 300\nload.value = 2.0\n[scheduling]\nstrategy = \"market\"\n{more}"
+        );
+        let experiment = Experiment::parse(STUDIES, "m.toml", &text, None);
+        let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));
+        let spec = experiment.sweep.simulations.iter().next();
+        let market = spec
+            .expect("a simulation")
+            .study
+            .get::<MarketStudy>()
+            .cloned();
+        market.expect("a market").settings.policy
+    }
+
+    #[test]
+    fn clusters_of_a_market_plan_by_the_common_tables() {
         let plain = policy("");
         assert_eq!((plain.retry, plain.penalty), (Retry::Events, None));
         let own = policy("retry = \"repairs\"\n[penalty]\nfunction = \"linear\"\n");
@@ -78,5 +82,20 @@ mod tests {
         assert!(own.penalty.is_some());
         assert_eq!(own.strategy, plain.strategy);
         assert_eq!(own.acceptance, plain.acceptance);
+    }
+
+    #[test]
+    fn only_clusters_that_plan_in_shelves_read_how_these_are() {
+        let shelves = |strategy: &str| {
+            let keys = "shelf_fit = \"next\"\nshelf_ratio = 0.7\nshelf_hours = 18.0\n";
+            policy(&format!("{keys}[clusters]\npolicy = \"{strategy}\"\n")).shelves
+        };
+        let given = ShelfRule {
+            fit: ShelfFit::Next,
+            ratio: 0.7,
+            height: Seconds::HOUR * 18,
+        };
+        assert_eq!(shelves("shelf-backfilling"), given);
+        assert_eq!(shelves("conservative-backfilling"), ShelfRule::default());
     }
 }

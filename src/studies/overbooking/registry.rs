@@ -87,6 +87,19 @@ pub const STRATEGIES: &[Strategy] = &[
         plan: PlanKind::Shortened,
         build: |nodes, spec, estimates| Box::new(Shortening::new(nodes, spec.into(), estimates)),
     },
+    Strategy {
+        name: "shelf-backfilling",
+        summary: "node-mapped plan of shelves, each for jobs of like length side by side, no early release",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+        backfills: false,
+        plan: PlanKind::Shelves,
+        build: |nodes, spec, estimates| {
+            let policy = Comprehensive::in_shelves(nodes, spec.into(), spec.shelves);
+            Box::new(policy.with_statistics(estimates))
+        },
+    },
 ];
 
 /// Finds a policy by name.
@@ -135,6 +148,7 @@ mod tests {
             "heuristic-planning",
             "comprehensive-overbooking",
             "heuristic-overbooking",
+            "shelf-backfilling",
         ];
         assert_eq!(quoting(), plans);
         assert_eq!(lending(), [plans[0], plans[2]]);

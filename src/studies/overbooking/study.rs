@@ -294,7 +294,10 @@ impl Study for OverbookingStudy {
     fn seconds_per_job(&self, strategy: &str) -> f64 {
         match strategy {
             "fcfs" => 1e-6,
-            "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
+            "easy-backfilling"
+            | "conservative-backfilling"
+            | "heuristic-planning"
+            | "shelf-backfilling" => 2e-6,
             "heuristic-overbooking" | "overbooking-2008" => 6e-6,
             _ => 1.5e-5,
         }

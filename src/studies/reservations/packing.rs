@@ -41,6 +41,9 @@ pub enum PackingAlgorithm {
     FirstFitShelf,
     /// By falling width in columns that are halved as jobs become narrower.
     Split,
+    /// Jobs wider than half of the strip on top of each other, the others by falling height in
+    /// levels on these: one of the whole width, then each in the lower half.
+    Hybrid,
     /// In order of submission at the lowest place of neighbouring nodes, of these the leftmost.
     BottomLeft,
     /// In order of submission at the earliest time at which enough nodes are free, whichever: what
@@ -139,6 +142,7 @@ pub fn pack(rectangles: &[Rectangle], strip: Nodes, settings: &PackingSettings) 
         PackingAlgorithm::NextFitShelf => shelves(RowFit::Next),
         PackingAlgorithm::FirstFitShelf => shelves(RowFit::First),
         PackingAlgorithm::Split => columns::split(rectangles, strip),
+        PackingAlgorithm::Hybrid => levels::hybrid(rectangles, strip),
         PackingAlgorithm::BottomLeft => columns::bottom_left(rectangles, strip),
         PackingAlgorithm::EarliestStart => columns::earliest_start(rectangles, strip),
     }

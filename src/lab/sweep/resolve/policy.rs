@@ -17,6 +17,7 @@ use crate::scheduling::{
 use crate::study::Studies;
 use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawPenalty, RawReliability, RawScheduling};
 use crate::units::{Nodes, Seconds};
+use bookahead_core::plan::ShelfRule;
 
 /// The policy and the penalty ratio of the accounting.
 pub(crate) fn policy(
@@ -48,6 +49,7 @@ pub(crate) fn policy(
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
     let backfill_risk = raw.backfill_risk().or_default(problems);
+    let shelves = shelves(raw, problems);
     let overlap = overlap(raw, checkpoint, problems);
     let double = double_execution(raw, checkpoint, ratio, problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
@@ -85,8 +87,22 @@ pub(crate) fn policy(
         overlap: overlap?,
         double_execution: double?,
         backfill_risk: backfill_risk?,
+        shelves: shelves?,
     };
     Some((policy, ratio?))
+}
+
+/// Which shelves are reserved: of at least a second, and of at most a century or so.
+fn shelves(raw: &RawScheduling, problems: &mut Problems) -> Option<ShelfRule> {
+    let ratio = raw.shelf_ratio().or_default(problems);
+    let hours = (raw.shelf_hours())
+        .limited(|hours| (1.0 / 3_600.0..=1e6).contains(&hours))
+        .or_default(problems);
+    Some(ShelfRule {
+        fit: raw.shelf_fit.unwrap_or_default(),
+        ratio: ratio?,
+        height: Seconds::from_hours(hours?),
+    })
 }
 
 /// The rule for second runs. Which of two runs would save the work of a job is not known.

@@ -14,6 +14,8 @@
 //! when it comes, but not counted on (Birkenheuer 2008, §3.1.2: no predecessor may be a fixed
 //! reservation). If some of its nodes are missing at its start, it may take others that are idle
 //! and unplanned in its window, because it cannot wait for its own as other jobs can.
+//!
+//! Planning in shelves is conservative backfilling with other places for new jobs (`shelves`).
 
 mod completions;
 mod double_execution;
@@ -24,12 +26,13 @@ mod likely;
 mod placing;
 mod resume;
 mod settings;
+mod shelves;
 mod windows;
 
 use std::sync::Arc;
 
 use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
-use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
+use bookahead_core::plan::{NodePlan, NodeSet, Reservation, ShelfRule};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Exposure, Hardware, JobOutcome, JobQuote, JobQuoter,
     Learned, NodeLender, OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery,
@@ -41,10 +44,11 @@ use bookahead_core::workload::{Job, JobId};
 use self::completions::Completions;
 use self::placing::Candidate;
 pub use self::settings::ComprehensiveSettings;
+use self::shelves::Shelves;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
 
-/// Conservative backfilling, or comprehensive overbooking.
+/// Conservative backfilling, the same in shelves, or comprehensive overbooking.
 pub struct Comprehensive {
     settings: ComprehensiveSettings,
     overbooks: bool,
@@ -61,6 +65,8 @@ pub struct Comprehensive {
     absences: u32,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
     displaced: DisplacedJobs,
+    /// The shelves of new jobs; `None` where they may be anywhere.
+    shelves: Option<Shelves>,
 }
 
 /// A job's own runtime distribution, looked up once a submission.
@@ -76,6 +82,16 @@ impl Comprehensive {
     #[must_use]
     pub fn backfilling(nodes: Nodes, settings: ComprehensiveSettings) -> Self {
         Self::new(nodes, settings, false, None)
+    }
+
+    /// Planning in shelves on a cluster of `nodes` nodes: full estimates, side by side with others
+    /// that are about as long.
+    #[must_use]
+    pub fn in_shelves(nodes: Nodes, settings: ComprehensiveSettings, rule: ShelfRule) -> Self {
+        Self {
+            shelves: Some(Shelves::new(rule)),
+            ..Self::backfilling(nodes, settings)
+        }
     }
 
     /// Comprehensive overbooking on a cluster of `nodes` nodes. Without `estimates` nothing is
@@ -118,12 +134,16 @@ impl Comprehensive {
             absences: 0,
             disabled: DisabledJobs::new(&settings.recovery, overbooks),
             displaced: DisplacedJobs::default(),
+            shelves: None,
             settings,
         }
     }
 
     fn refresh(&mut self, now: Seconds) {
         self.plan.forget_before(now);
+        if let Some(shelves) = &mut self.shelves {
+            shelves.forget_before(now);
+        }
         // Completions of jobs that have left the plan are not needed: they may stay for a while.
         if self.completions.len() > 2 * self.plan.reservations().len() + 64 {
             let (plan, disabled) = (&self.plan, &self.disabled);
@@ -250,6 +270,9 @@ impl Policy for Comprehensive {
             },
             class.filter(|_| slot.overbooked),
         );
+        if let Some(shelves) = &mut self.shelves {
+            shelves.put(id, &slot);
+        }
         self.enter(cluster, &job, own, slot);
     }
 
@@ -352,6 +375,9 @@ impl Policy for Comprehensive {
         self.displaced.remove(job);
         self.completions.remove(job);
         let freed = self.plan.remove(job);
+        if let Some(shelves) = &mut self.shelves {
+            shelves.give_back(job);
+        }
         let other = self.drop_copy(cluster, job);
         cluster.withdraw(job);
         self.retry_disabled(cluster, Occasion::NodesFreed);

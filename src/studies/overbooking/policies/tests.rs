@@ -6,6 +6,7 @@ mod double_execution;
 mod events;
 mod excluded;
 mod failures_by_load;
+mod in_shelves;
 mod late_offers;
 mod lengthened;
 mod more_time;
@@ -13,6 +14,7 @@ mod overlap;
 mod starts;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent};
+use bookahead_core::plan::ShelfRule;
 use bookahead_core::random::stream;
 use bookahead_core::scheduling::{
     Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd, PolicySpec,
@@ -22,6 +24,18 @@ use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use crate::simulate;
+
+/// A policy whose shelves, if it has any, are of this height, so that jobs of it are where others
+/// put them.
+fn named(strategy: &str, height: Seconds) -> PolicySpec {
+    PolicySpec {
+        shelves: ShelfRule {
+            height,
+            ..ShelfRule::default()
+        },
+        ..PolicySpec::named(strategy)
+    }
+}
 
 fn settings(interval: CheckpointInterval, cost: i64, restart: i64) -> CheckpointSettings {
     CheckpointSettings {

@@ -207,6 +207,12 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
             ..without_counts(recovering)
         },
         PlanKind::Shortened => without_load(without_counts(recovering)),
+        // A place on a shelf is the only one that is looked at, and nobody tests it.
+        PlanKind::Shelves => PolicySpec {
+            placing: default.placing,
+            test_full_length: default.test_full_length,
+            ..without_load(without_counts(recovering))
+        },
         PlanKind::Counted => PolicySpec {
             early_start: default.early_start,
             ..recovering
@@ -217,6 +223,11 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
             policy.backfill_risk
         } else {
             default.backfill_risk
+        },
+        shelves: if strategy.plan == PlanKind::Shelves {
+            policy.shelves
+        } else {
+            default.shelves
         },
         checkpoint: policy.checkpoint.map(CheckpointSettings::normalised),
         ..policy
@@ -235,7 +246,7 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
         },
         // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities, or
         // plans nothing.
-        PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted => PolicySpec {
+        PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted | PlanKind::Shelves => PolicySpec {
             promising: default.promising,
             underestimators: if strategy.plan == PlanKind::Queue {
                 default.underestimators

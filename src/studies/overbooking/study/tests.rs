@@ -70,6 +70,36 @@ fn only_queues_with_backfilling_read_at_which_risk_jobs_pass_the_first() {
 }
 
 #[test]
+fn only_planning_in_shelves_reads_how_these_are() {
+    let fit = "[[axis]]\nkey = \"scheduling.shelf_fit\"\nvalues = [\"first\", \"next\"]\n";
+    let heights = "[[axis]]\nkey = \"scheduling.shelf_ratio\"\nvalues = [0.3, 0.5]\n\
+                   [[axis]]\nkey = \"scheduling.shelf_hours\"\nvalues = [18.0, 24.0]\n";
+    let placing =
+        "[[axis]]\nkey = \"scheduling.placing\"\nvalues = [\"near-best-fit\", \"last-fit\"]\n";
+    for (axes, of_shelves, of_any) in [(fit, 2, 1), (heights, 4, 1), (placing, 1, 2)] {
+        for (strategy, count) in [
+            ("shelf-backfilling", of_shelves),
+            ("conservative-backfilling", of_any),
+        ] {
+            assert_eq!(sweep(strategy, axes).unwrap().len(), count, "{strategy}");
+        }
+    }
+    let specs = sweep("shelf-backfilling", fit).unwrap();
+    let with = specs
+        .iter()
+        .filter(|spec| canonical_json(*spec).unwrap().contains("shelves"));
+    assert_eq!(with.count(), 1);
+    for wrong in [
+        "shelf_ratio = 1.0",
+        "shelf_hours = 0.0",
+        "shelf_hours = 1e9",
+    ] {
+        let refused = sweep("shelf-backfilling", &format!("{wrong}\n")).unwrap_err();
+        assert!(refused.contains("scheduling.shelf_"), "{refused}");
+    }
+}
+
+#[test]
 fn customers_refuse_late_ends_where_ends_are_offered_and_nobody_asks_again() {
     let axis = "[[axis]]\nkey = \"client.refuses_late_offers\"\nvalues = [false, true]\n";
     for (strategy, count) in [

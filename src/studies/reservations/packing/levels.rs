@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::{Place, Rectangle};
+use bookahead_core::plan::shelf_height;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 
 /// Which of the rows that a rectangle may be in takes it.
@@ -90,6 +91,53 @@ pub(super) fn levels(rectangles: &[Rectangle], strip: Nodes, fit: RowFit) -> Vec
     places
 }
 
+/// A hybrid of ours of stacking, levels and split: rectangles wider than half of the strip on top
+/// of each other, in order of submission. The others come by falling height: in one level of the
+/// whole width until the next does not fit, then again and again in a level of the half of the
+/// strip that is lower, of equal ones the left one. (Of an odd width the right half has one node
+/// more.)
+pub(super) fn hybrid(rectangles: &[Rectangle], strip: Nodes) -> Vec<Place> {
+    let middle = strip.0 / 2;
+    let mut places = vec![Place::default(); rectangles.len()];
+    let mut top = Seconds::ZERO;
+    let mut narrow = Vec::new();
+    for (number, rectangle) in rectangles.iter().enumerate() {
+        if rectangle.nodes.0 <= middle {
+            narrow.push(number);
+            continue;
+        }
+        places[number] = Place {
+            bottom: top,
+            first_node: Some(NodeIndex(0)),
+        };
+        top += rectangle.height;
+    }
+    narrow.sort_by_key(|number| Reverse(rectangles[*number].height));
+    let halves = [(0, middle), (middle, strip.0)];
+    // How high each half is.
+    let mut tops = [top; 2];
+    let mut level = (0, strip.0, top);
+    for number in narrow {
+        let Rectangle { nodes, height } = rectangles[number];
+        if level.0 + nodes.0 > level.1 {
+            let lower = usize::from(tops[1] < tops[0]);
+            level = (halves[lower].0, halves[lower].1, tops[lower]);
+        }
+        let (first, end) = (level.0, level.0 + nodes.0);
+        places[number] = Place {
+            bottom: level.2,
+            first_node: Some(NodeIndex(first)),
+        };
+        level.0 = end;
+        for (half, top) in halves.iter().zip(&mut tops) {
+            if first < half.1 && half.0 < end {
+                *top = (*top).max(level.2 + height);
+            }
+        }
+    }
+    places
+}
+
 /// In order of submission; a rectangle with rᵏ⁺¹ · H < h ≤ rᵏ · H lies in a shelf of the height
 /// rᵏ · H, where H is at least the height of the tallest.
 pub(super) fn shelves(
@@ -105,14 +153,4 @@ pub(super) fn shelves(
         rows.put(rectangle.nodes, height, fit, |row| row.height == height)
     });
     places.collect()
-}
-
-/// The height of the shelf that takes this height, in whole seconds: what fits below a height fits
-/// below that rounded down, too.
-fn shelf_height(height: Seconds, tallest: Seconds, ratio: f64) -> Seconds {
-    let mut shelf = tallest.0 as f64;
-    while shelf * ratio >= height.0 as f64 {
-        shelf *= ratio;
-    }
-    Seconds(shelf as i64)
 }

@@ -6,13 +6,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ALL: [PackingAlgorithm; 8] = [
+const ALL: [PackingAlgorithm; 9] = [
     PackingAlgorithm::NextFitDecreasingHeight,
     PackingAlgorithm::FirstFitDecreasingHeight,
     PackingAlgorithm::BestFitDecreasingHeight,
     PackingAlgorithm::NextFitShelf,
     PackingAlgorithm::FirstFitShelf,
     PackingAlgorithm::Split,
+    PackingAlgorithm::Hybrid,
     PackingAlgorithm::BottomLeft,
     PackingAlgorithm::EarliestStart,
 ];
@@ -58,6 +59,7 @@ fn seven_jobs_are_packed_as_by_hand() {
         (PackingAlgorithm::FirstFitDecreasingHeight, 12),
         (PackingAlgorithm::BestFitDecreasingHeight, 12),
         (PackingAlgorithm::Split, 11),
+        (PackingAlgorithm::Hybrid, 11),
         (PackingAlgorithm::BottomLeft, 11),
     ] {
         let places = pack(&seven, Nodes(4), &settings(algorithm, 0.5));
@@ -82,6 +84,21 @@ fn columns_are_halved_where_jobs_become_narrower() {
     assert_eq!(bottoms(&places), [3, 0, 6, 3, 6, 6, 5]);
     let nodes: Vec<u32> = places.iter().map(|it| it.first_node.unwrap().0).collect();
     assert_eq!(nodes, [0, 0, 0, 2, 1, 2, 2]);
+}
+
+#[test]
+fn wide_jobs_are_stacked_and_others_lie_in_one_level_and_then_in_those_of_the_lower_half() {
+    // B, which is wider than two nodes, up to 3. By falling height F, C and E lie on it, and A does
+    // not fit any more: the left half is then 8 high, the right one 7. So A lies on the right one,
+    // up to 10, D on the left one, up to 10, and G on the left one.
+    let places = pack(
+        &rectangles(&SEVEN),
+        Nodes(4),
+        &settings(PackingAlgorithm::Hybrid, 0.5),
+    );
+    assert_eq!(bottoms(&places), [7, 0, 3, 8, 3, 3, 10]);
+    let nodes: Vec<u32> = places.iter().map(|it| it.first_node.unwrap().0).collect();
+    assert_eq!(nodes, [2, 0, 1, 0, 2, 0, 0]);
 }
 
 #[test]

@@ -100,6 +100,9 @@ impl Comprehensive {
         own: Option<&OwnRuntime>,
     ) -> Option<Candidate> {
         let from = cluster.now().max(job.release);
+        if let Some(shelves) = &self.shelves {
+            return shelves.place(&self.plan, cluster, job, from);
+        }
         if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
             let full = self.first_full(cluster, job, from);
             let full = full.map(|slot| self.with_second_run(cluster, job, slot));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bookahead_core::failures::{FailuresByLoad, NodeEvent, NodeFailures, PossibleFailure};
-use bookahead_core::scheduling::{ClusterMachine, PolicySpec, Verdict};
+use bookahead_core::scheduling::{ClusterMachine, Verdict};
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
@@ -33,7 +33,7 @@ fn play(strategy: &str, failures: &NodeFailures) -> Replay {
     };
     let jobs = [job(0, 0), job(1, 200)];
     let strategy = registry::strategy(strategy).expect("registered");
-    let policy = (strategy.build)(Nodes(4), &PolicySpec::named(strategy.name), None);
+    let policy = (strategy.build)(Nodes(4), &super::named(strategy.name, Seconds(100)), None);
     let machine = ClusterMachine::new(Nodes(4), policy);
     replay(machine, Work::Jobs(Arc::from(jobs)), failures)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bookahead_core::estimates::{ClassFamily, EstimateModel, EstimateSettings};
 use bookahead_core::failures::NodeFailures;
 use bookahead_core::scheduling::registry::PlanKind;
-use bookahead_core::scheduling::{ClusterMachine, Customers, PolicySpec, Verdict};
+use bookahead_core::scheduling::{ClusterMachine, Customers, Verdict};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn known() -> Arc<EstimateModel> {
 
 fn play(strategy: &str, nodes: u32, jobs: &[Job], draws: Option<&[f64]>) -> Replay {
     let strategy = crate::registry::strategy(strategy).unwrap();
-    let settings = PolicySpec::named(strategy.name);
+    let settings = super::named(strategy.name, Seconds(4 * HOUR));
     let estimates = strategy.overbooks.then(known);
     let policy = (strategy.build)(Nodes(nodes), &settings, estimates);
     let mut machine = ClusterMachine::new(Nodes(nodes), policy);

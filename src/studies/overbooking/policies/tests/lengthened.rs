@@ -20,6 +20,11 @@ fn planning() -> impl Iterator<Item = &'static str> {
     planning.map(|known| known.name)
 }
 
+/// A policy for jobs of four hours.
+fn four_hours(strategy: &str) -> PolicySpec {
+    super::named(strategy, Seconds::HOUR * 4)
+}
+
 /// A job on this many nodes that is submitted at 0: its estimate, run time and deadline in hours.
 fn job(id: u32, nodes: u32, [estimate, ran, deadline]: [i64; 3]) -> Job {
     let hours = |hours: i64| Seconds::HOUR * hours;
@@ -66,7 +71,7 @@ fn time_is_granted_up_to_the_next_reservation_and_paid_for() {
     for strategy in planning() {
         let with = |reserved, deadline, asks| {
             let jobs = [job(0, 2, [4, 6, deadline]), reserved_from(1, reserved)];
-            let (metrics, outcomes) = played(&PolicySpec::named(strategy), &jobs, asks, None);
+            let (metrics, outcomes) = played(&four_hours(strategy), &jobs, asks, None);
             assert!(outcomes[1].verdict.is_successful(), "{strategy}");
             let fee = metrics.fees.coins().0 - 4.0;
             (
@@ -108,11 +113,11 @@ fn who_has_not_overrun_does_not_ask_and_a_job_that_was_planned_waits_for_none() 
         // The first uses exactly its estimate. The second is planned at 4 on both nodes, and nobody
         // in front of it is lengthened.
         let jobs = [job(0, 2, [4, 4, 8]), job(1, 2, [4, 6, 20])];
-        let (metrics, outcomes) = played(&PolicySpec::named(strategy), &jobs, true, None);
+        let (metrics, outcomes) = played(&four_hours(strategy), &jobs, true, None);
         assert_eq!(metrics.longer.asked, 1, "{strategy}");
         assert_eq!(ran(&outcomes[1]), (4, 10), "{strategy}");
         let jobs = [job(0, 2, [4, 6, 8]), job(1, 2, [4, 4, 20])];
-        let (metrics, outcomes) = played(&PolicySpec::named(strategy), &jobs, true, None);
+        let (metrics, outcomes) = played(&four_hours(strategy), &jobs, true, None);
         assert_eq!(metrics.longer.asked, 1, "{strategy}");
         assert_eq!(ran(&outcomes[0]), (0, 4), "{strategy}");
         assert_eq!(ran(&outcomes[1]), (4, 8), "{strategy}");
@@ -131,7 +136,7 @@ fn who_asks_late_loses_to_whoever_was_planned_before_and_binds_those_who_come_af
                 ..job(1, 2, [4, 4, 40])
             };
             let jobs = [job(0, 2, [4, 6, 8]), other];
-            let (_, outcomes) = played(&PolicySpec::named(strategy), &jobs, true, None);
+            let (_, outcomes) = played(&four_hours(strategy), &jobs, true, None);
             (ran(&outcomes[0]).1, ran(&outcomes[1]).0)
         };
         assert_eq!(with(2), (4, 4), "{strategy}");
@@ -148,7 +153,7 @@ fn what_was_granted_is_gone_with_a_run_that_is_lost_and_asked_for_again() {
         let with = |deadline| {
             let settings = PolicySpec {
                 crash: CrashRule::RestartFull,
-                ..PolicySpec::named(strategy)
+                ..four_hours(strategy)
             };
             let jobs = [job(0, 2, [4, 6, deadline])];
             let (metrics, outcomes) = played(&settings, &jobs, true, Some([5, 7]));

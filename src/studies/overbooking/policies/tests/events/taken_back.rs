@@ -42,6 +42,16 @@ fn when_a_job_is_taken_back_those_behind_it_come_forward_where_the_strategy_lets
 }
 
 #[test]
+fn the_place_of_a_job_that_is_taken_back_is_one_of_its_shelf_again() {
+    // Job 1 is alone in the shelf [8, 16). Job 2 comes when it has gone.
+    let jobs = [job(0, 0, 1, 8), job(1, 1, 1, 8), job(2, 5, 1, 7)];
+    let settings = super::super::named("shelf-backfilling", Seconds(8));
+    let starts = |time| starts_without((time, 1), 1, &settings, &jobs, None);
+    assert_eq!(starts(3), [Some(0), None, Some(8)]);
+    assert_eq!(starts(6), [Some(0), None, Some(16)]);
+}
+
+#[test]
 fn mapped_those_that_wait_are_tried_when_a_job_is_taken_back() {
     // The start of job 0 fails at 50, and when its node is back at 60 the 70 s until job 1 are too
     // short for it.
