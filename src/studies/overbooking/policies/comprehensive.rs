@@ -410,8 +410,12 @@ impl Policy for Comprehensive {
         Some(self)
     }
 
+    /// None in shelves, which are blocks of nodes that are always there.
     fn node_lender(&mut self) -> Option<&mut dyn NodeLender> {
-        Some(self)
+        match self.shelves {
+            Some(_) => None,
+            None => Some(self),
+        }
     }
 }
 
