@@ -2,7 +2,8 @@
 //! 2005, §3). Times are hours.
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::{JobOutcome, SimulationMetrics, Verdict};
+use bookahead::plan::ShelfRule;
+use bookahead::scheduling::{JobOutcome, PolicySpec, SimulationMetrics, Verdict};
 use bookahead::units::Seconds;
 use bookahead::workload::{
     DurationUsed, Job, RequestOrigin, RequestSettings, StartRule, generate_requests,
@@ -42,9 +43,17 @@ fn halves() -> Vec<Job> {
     (0..4).map(|id| job(id, 0, 1, 10, 5)).collect()
 }
 
+/// On four nodes, with shelves of eight hours where there are any.
 fn on_four(strategy: &str, jobs: &[Job]) -> (SimulationMetrics, Vec<JobOutcome>) {
+    let settings = PolicySpec {
+        shelves: ShelfRule {
+            height: hours(8),
+            ..ShelfRule::default()
+        },
+        ..perfect(strategy, 0.4)
+    };
     let healthy = FailureTrace::default();
-    run(4, &perfect(strategy, 0.4), &halves(), jobs, &healthy)
+    run(4, &settings, &halves(), jobs, &healthy)
 }
 
 fn failing(strategy: &str, jobs: &[Job], down: &[(u32, i64, i64)]) -> Vec<JobOutcome> {
@@ -284,15 +293,12 @@ fn nobody_is_placed_on_top_of_a_reservation() {
 
 #[test]
 fn the_early_end_of_a_reservation_is_used_when_it_comes() {
-    // [0, 8) ends at 2. Only conservative backfilling keeps reservations until their planned end.
+    // [0, 8) ends at 2. Only these two keep reservations until their planned end.
+    let keep = ["conservative-backfilling", "shelf-backfilling"];
     let jobs = [reservation(0, 0, 4, 0, 8, 2), patient(1, 1, 4, 4, 4)];
     for strategy in STRATEGIES {
         let (_, outcomes) = on_four(strategy.name, &jobs);
-        let expected = if strategy.name == "conservative-backfilling" {
-            8
-        } else {
-            2
-        };
+        let expected = if keep.contains(&strategy.name) { 8 } else { 2 };
         assert_eq!(
             outcomes[1].start,
             Some(hours(expected)),

@@ -14,6 +14,7 @@ mod refunds;
 mod reservations;
 mod setting;
 mod several;
+mod shelves;
 mod slot_prices;
 mod small_rules;
 mod test_jobs;

@@ -142,20 +142,20 @@ fn a_fixed_reservation_takes_what_a_shelf_has_left() {
 
 #[test]
 fn a_job_that_goes_on_after_a_crash_opens_no_shelf() {
-    // Node 1 is down from 2 to 5, and the job that has saved 2 of its 4 goes on from 5 to 7. The
-    // other comes at 6, when no shelf is left, and starts beside it at once.
+    // Nodes 1 and 2 are down from 2 to 5, and the job that has saved 2 of its 4 goes on from 5 to
+    // 7. The other comes at 6, when no shelf is left, and starts beside it at once.
     let jobs = [job(0, 0, 2, 4), job(1, 6, 1, 4)];
     let spec = PolicySpec {
         checkpoint: Some(super::settings(CheckpointInterval::Fixed(Seconds(1)), 0, 0)),
         crash: CrashRule::RestartFull,
         ..shelves(ShelfFit::First)
     };
-    let outage = Outage {
-        node: NodeIndex(1),
+    let outages = [1, 2].map(|node| Outage {
+        node: NodeIndex(node),
         start: Seconds(2),
         end: Seconds(5),
-    };
-    let failures = FailureTrace::from_outages([outage]).expect("it ends");
+    });
+    let failures = FailureTrace::from_outages(outages).expect("they end");
     assert_eq!(starts_with(3, &spec, &jobs, &failures), [Some(5), Some(6)]);
 }
 
