@@ -131,6 +131,7 @@ impl Checks<'_, '_> {
                 priority: self.priority(&raw.priority.clone().unwrap_or_default()),
                 backfilling: self.backfilling(raw),
                 windows: Vec::new(),
+                topology: Topology::default(),
             },
             trace,
             calendar,
