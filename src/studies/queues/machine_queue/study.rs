@@ -276,9 +276,7 @@ fn topology(raw: &RawMachineQueue, problems: &mut Problems) -> Option<Topology> 
         _ => NodesBy::Number,
     };
     let nodes_per_switch = raw.nodes_per_switch().checked(problems)?;
-    let crossing_slowdown = (raw.crossing_slowdown())
-        .limited(|slowdown| slowdown <= 10.0)
-        .or_default(problems)?;
+    let crossing_slowdown = raw.crossing_slowdown().or_default(problems)?;
     if nodes_per_switch.is_none() {
         let message = "how many nodes are below one switch is not said: set \
                        `machine.nodes_per_switch`";

@@ -31,8 +31,8 @@ section! {
         nodes_per_switch: Given<u32> = integer_within(1, 1_000_000)
             .words("1 or more nodes (default: all nodes are below one switch)"),
         /// How much longer a job runs whose nodes are below several switches.
-        crossing_slowdown: Given<f64> = real().at_least(0.0)
-            .note(" of its run time more, up to 10; nobody plans with it")
+        crossing_slowdown: Given<f64> = real().from(0.0).to(10.0)
+            .note(" of its run time; nobody plans with it")
             .default_is("0"),
     }
 }
