@@ -22,6 +22,7 @@ mod site;
 pub mod study;
 #[cfg(test)]
 mod tests;
+mod topology;
 
 pub use agreement::{Agreement, Waits};
 pub use description::{
@@ -30,8 +31,9 @@ pub use description::{
     QualityIndex, QualityOfService, QueueMachine, ShareHolder, Window,
 };
 pub use events::{MachineQueuePlan, machine_queue_scene};
-pub use measured::{PlacedJobs, machine_measures, machine_queue_outcomes};
+pub use measured::{PlacedJobs, crossing_measures, machine_measures, machine_queue_outcomes};
 pub use reservation::{AddedReservation, delay_measures};
+pub use topology::{NodesBy, Topology};
 
 use std::sync::Arc;
 
@@ -60,6 +62,8 @@ pub enum MachineQueueOutcome {
         /// The first announcement of its start; `None` if it never had a reservation, for instance
         /// because it started at once.
         announced: Option<Announcement>,
+        /// Whether its nodes were below more than one switch.
+        crosses: bool,
     },
     /// The machine can never run it.
     Refused(Refusal),

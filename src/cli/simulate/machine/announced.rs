@@ -108,6 +108,7 @@ mod tests {
             .map(|(start, told)| MachineQueueOutcome::Ran {
                 start: Seconds(*start),
                 end: Seconds(start + 10),
+                crosses: false,
                 announced: told.map(|told| Announcement {
                     at: Seconds(100),
                     start: Seconds(told),

@@ -3,6 +3,8 @@
 
 use bookahead_core::units::{Nodes, Seconds};
 
+use super::topology::Topology;
+
 /// The position of a class of nodes in [`QueueMachine::classes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassIndex(pub usize);
@@ -229,6 +231,8 @@ pub struct QueueMachine {
     /// Windows in order of their beginnings. A job that would hold a closed node does not start
     /// unless its request ends before.
     pub windows: Vec<Window>,
+    /// Which nodes are near each other, and what that does.
+    pub topology: Topology,
 }
 
 impl QueueMachine {

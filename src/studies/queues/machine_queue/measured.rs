@@ -12,7 +12,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 
 use super::agreement::Agreement;
-use super::{MachineQueueJob, MachineQueueOutcome, Refusal};
+use super::{MachineQueueJob, MachineQueueOutcome, Refusal, Topology};
 
 /// Jobs of a workload that have a place on a machine, in order of submission.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,6 +49,7 @@ pub fn machine_queue_outcomes(
                 start: from,
                 end: until,
                 announced,
+                ..
             }) => {
                 promise =
                     announced.map(|told| Promise::certain(told.start, told.start + job.estimate));
@@ -154,6 +155,36 @@ pub fn machine_measures(
     measured
 }
 
+/// What the places of nodes do: how many jobs run on nodes of several switches, how many are killed
+/// at their request only because of it, and how long jobs take from submission to end. Nothing where
+/// there is one switch.
+#[must_use]
+pub fn crossing_measures(
+    topology: &Topology,
+    placed: &PlacedJobs,
+    outcomes: &[MachineQueueOutcome],
+) -> Measured {
+    let mut measured = Measured::default();
+    if topology.nodes_per_switch.is_none() {
+        return measured;
+    }
+    let (mut started, mut crossing, mut killed, mut response) = (0_u64, 0_u64, 0_u64, 0);
+    for (job, outcome) in placed.jobs.iter().zip(outcomes) {
+        if let &MachineQueueOutcome::Ran { end, crosses, .. } = outcome {
+            started += 1;
+            response += (end - job.submit).0;
+            crossing += u64::from(crosses);
+            let is_slowed_beyond = topology.runtime(job.runtime, crosses) > job.request;
+            killed += u64::from(is_slowed_beyond && job.runtime <= job.request);
+        }
+    }
+    let started = started as f64;
+    measured.add_ratio("crossing_percent", 100.0 * crossing as f64, started);
+    measured.add_ratio("crossing_killed_percent", 100.0 * killed as f64, started);
+    measured.add_ratio("response_minutes", response as f64 / 60.0, started);
+    measured
+}
+
 #[cfg(test)]
 mod tests {
     use bookahead_core::workload::JobId;
@@ -201,6 +232,7 @@ mod tests {
                 at: Seconds(10),
                 start: Seconds(told),
             }),
+            crosses: false,
         };
         let outcomes = [
             ran(0, 50, None),

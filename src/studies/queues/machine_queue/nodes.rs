@@ -4,7 +4,8 @@
 //! later, too: running jobs only give back, while reservations of waiting jobs and closed windows
 //! take away. A job that starts takes the nodes that a reservation or window needs soonest, after
 //! its own end; among these the fullest, then the first. A reservation takes the nodes that become
-//! free last, so that idle ones stay open for other jobs.
+//! free last, so that idle ones stay open for other jobs. Where nodes are chosen by their places
+//! ([`NodesBy`]), a job takes those below few switches, or the first row, and waits for one.
 
 mod node;
 
@@ -16,6 +17,7 @@ use bookahead_core::units::Seconds;
 use self::node::{Change, Holding, Node, Reservation};
 use super::description::{NodeResources, QueueMachine, Window};
 use super::shapes::Shape;
+use super::topology::{NodesBy, Topology, first_row};
 
 /// The nodes of a class.
 #[derive(Debug)]
@@ -35,6 +37,12 @@ struct Opening {
     node: usize,
 }
 
+impl Opening {
+    fn is_open(&self, start: Seconds) -> bool {
+        self.first <= start && start <= self.last
+    }
+}
+
 /// What a job asks of the nodes of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeRequest {
@@ -52,6 +60,7 @@ pub(super) struct NodePool {
     nodes: Vec<Node>,
     classes: Vec<Class>,
     windows: Vec<Window>,
+    topology: Topology,
     /// Nodes that have reservations.
     reserved: Vec<usize>,
     openings: Vec<Opening>,
@@ -100,6 +109,7 @@ impl NodePool {
             nodes,
             classes,
             windows,
+            topology: machine.topology,
             reserved: Vec::new(),
             openings: Vec::new(),
             best: Vec::new(),
@@ -142,6 +152,7 @@ impl NodePool {
             nodes,
             classes,
             windows,
+            topology,
             ranked,
             ..
         } = self;
@@ -157,11 +168,22 @@ impl NodePool {
         if ranked.len() < wanted {
             return None;
         }
-        if ranked.len() > wanted {
-            ranked.select_nth_unstable(wanted - 1);
-            ranked.truncate(wanted);
+        if let Some(alignment) = topology.row_alignment(wanted) {
+            let open = ranked.iter().map(|ranked| ranked.3);
+            let begin = first_row(open, class.first, wanted, alignment)?;
+            return Some((begin..begin + wanted).collect());
         }
-        let mut chosen: Vec<usize> = ranked.iter().map(|ranked| ranked.3).collect();
+        let mut chosen: Vec<usize> = if topology.nodes_by == NodesBy::Switch {
+            ranked.sort_unstable();
+            let open: Vec<usize> = ranked.iter().map(|ranked| ranked.3).collect();
+            topology.below_few_switches(&open, wanted)
+        } else {
+            if ranked.len() > wanted {
+                ranked.select_nth_unstable(wanted - 1);
+                ranked.truncate(wanted);
+            }
+            ranked.iter().map(|ranked| ranked.3).collect()
+        };
         chosen.sort_unstable();
         Some(chosen)
     }
@@ -216,8 +238,14 @@ impl NodePool {
         let (start, request) = best.filter(|(start, _)| *start <= latest)?;
         let wanted = request.shape.nodes as usize;
         let openings = &mut self.best;
-        openings.retain(|opening| opening.first <= start && start <= opening.last);
-        if openings.len() > wanted {
+        openings.retain(|opening| opening.is_open(start));
+        if let Some(alignment) = self.topology.row_alignment(wanted) {
+            let first = self.classes[request.shape.class].first;
+            openings.sort_unstable_by_key(|opening| opening.node);
+            let open = openings.iter().map(|opening| opening.node);
+            let begin = first_row(open, first, wanted, alignment)?;
+            openings.retain(|opening| (begin..begin + wanted).contains(&opening.node));
+        } else if openings.len() > wanted {
             openings.select_nth_unstable_by_key(wanted - 1, |opening| {
                 (-opening.first, opening.last, opening.node)
             });
@@ -254,7 +282,11 @@ impl NodePool {
         let mut seen = beginning_before(&self.windows, now + request.duration);
         loop {
             self.find_openings(request, now, seen);
-            let start = earliest(&mut self.openings, wanted);
+            let mut start = earliest(&mut self.openings, wanted);
+            if let Some(alignment) = self.topology.row_alignment(wanted) {
+                let first = self.classes[request.shape.class].first;
+                start = earliest_row(&mut self.openings, start, (first, wanted, alignment));
+            }
             let end = start + request.duration;
             if self.windows.get(seen).is_none_or(|next| end <= next.begin) {
                 return start;
@@ -338,4 +370,26 @@ fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
     }
     // Not reached for a shape that the empty class holds: in the end every node is free.
     Seconds::FAR
+}
+
+/// The first time, not before `from`, at which a [row](first_row) of nodes is open: the first node
+/// of the class, how many, and where it may begin.
+fn earliest_row(
+    openings: &mut [Opening],
+    from: Seconds,
+    (first, wanted, alignment): (usize, usize, usize),
+) -> Seconds {
+    openings.sort_unstable_by_key(|opening| (opening.node, opening.first));
+    let mut starts: Vec<Seconds> = (openings.iter())
+        .map(|opening| opening.first)
+        .filter(|&start| start >= from)
+        .collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let row_at = |start: Seconds| {
+        let open = openings.iter().filter(|opening| opening.is_open(start));
+        first_row(open.map(|opening| opening.node), first, wanted, alignment)
+    };
+    let start = starts.into_iter().find(|&start| row_at(start).is_some());
+    start.unwrap_or(Seconds::FAR)
 }

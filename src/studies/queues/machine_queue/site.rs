@@ -179,7 +179,10 @@ impl Site {
         now: Seconds,
     ) {
         let index = waiting.job;
-        let end = now + waiting.runtime;
+        let topology = &self.machine.topology;
+        let crosses = topology.crosses(&nodes);
+        let runtime = topology.runtime(waiting.runtime, crosses);
+        let end = now + runtime.min(waiting.request);
         let until = now + waiting.request;
         self.pool.hold(&nodes, &shape, until, index);
         self.limits.started(&waiting.scopes, &shape);
@@ -197,6 +200,7 @@ impl Site {
             start: now,
             end,
             announced,
+            crosses,
         };
         #[cfg(test)]
         self.held[index].clone_from(&nodes);

@@ -13,8 +13,8 @@ pub use self::settings::*;
 pub use self::site::SharedOutcomes;
 use self::site::Site;
 use crate::machine_queue::{
-    AddedReservation, PlacedJobs, QueueMachine, delay_measures, machine_measures,
-    machine_queue_outcomes, machine_queue_scene,
+    AddedReservation, NodesBy, PlacedJobs, QueueMachine, Topology, crossing_measures,
+    delay_measures, machine_measures, machine_queue_outcomes, machine_queue_scene,
 };
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::{Nodes, Seconds};
@@ -22,7 +22,9 @@ use bookahead_core::workload::Job;
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::SimulationSpec;
-use bookahead_lab::study::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
+use bookahead_lab::study::inputs::{
+    ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text,
+};
 use bookahead_lab::study::{
     Asked, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of, name_of,
 };
@@ -71,6 +73,11 @@ impl Simulation for MachineQueueSimulation {
             keep_outcomes,
         );
         let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
+        measured.extend(&crossing_measures(
+            &self.machine.topology,
+            placed,
+            &outcomes,
+        ));
         if let Some((added, begin)) = &self.added {
             let with = simulate(&Arc::new(added.on(&self.machine, *begin)))?;
             measured.extend(&delay_measures(
@@ -137,6 +144,7 @@ impl Study for MachineQueueStudy {
         let hours = (raw.added_hours())
             .limited(|hours| hours <= 1_000.0)
             .or_default(problems);
+        let topology = topology(raw, problems);
         let (nodes, hours) = (nodes?, hours?);
         Some(Self {
             settings: MachineQueueSettings {
@@ -146,6 +154,7 @@ impl Study for MachineQueueStudy {
                     nodes: Nodes(nodes),
                     duration: Seconds((hours * 3_600.0).round().max(1.0) as i64),
                 }),
+                topology: topology?,
             },
         })
     }
@@ -213,12 +222,20 @@ impl Study for MachineQueueStudy {
             && whole.is_some_and(|whole| whole.shake_seconds == 0 && whole.windows.is_none());
         let is_shared = added.is_some() && is_same;
         let outcomes = if is_shared {
-            site.outcomes_of(inputs.workload_key(&spec.workload))
+            let topology = canonical_text(&self.settings.topology);
+            let workload = inputs.workload_key(&spec.workload);
+            site.outcomes_of(format!("{workload}|{topology}"))
         } else {
             Arc::default()
         };
         Ok(Box::new(MachineQueueSimulation {
-            machine: Arc::clone(&site.machine),
+            machine: match self.settings.topology {
+                topology if topology.is_flat() => Arc::clone(&site.machine),
+                topology => Arc::new(QueueMachine {
+                    topology,
+                    ..QueueMachine::clone(&site.machine)
+                }),
+            },
             processors: site.processors,
             placed: site.place(&jobs, &spec.workload),
             jobs,
@@ -248,6 +265,36 @@ cores = 4
 name = "batch"
 sharing = "shared"
 """"#;
+
+/// Which nodes are near each other. What a switch does is said only where it is known how many nodes
+/// are below one.
+fn topology(raw: &RawMachineQueue, problems: &mut Problems) -> Option<Topology> {
+    let nodes_by = match raw.nodes_by().name(problems)? {
+        "switch" => NodesBy::Switch,
+        "contiguous" => NodesBy::Contiguous,
+        "buddy" => NodesBy::Buddy,
+        _ => NodesBy::Number,
+    };
+    let nodes_per_switch = raw.nodes_per_switch().checked(problems)?;
+    let crossing_slowdown = raw.crossing_slowdown().or_default(problems)?;
+    if nodes_per_switch.is_none() {
+        let message = "how many nodes are below one switch is not said: set \
+                       `machine.nodes_per_switch`";
+        if nodes_by == NodesBy::Switch {
+            raw.nodes_by().refuse(message, problems);
+            return None;
+        }
+        if crossing_slowdown > 0.0 {
+            raw.crossing_slowdown().refuse(message, problems);
+            return None;
+        }
+    }
+    Some(Topology {
+        nodes_by,
+        nodes_per_switch,
+        crossing_slowdown,
+    })
+}
 
 /// Where the machine is described: exactly one of file and text.
 fn source(

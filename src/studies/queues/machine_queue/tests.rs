@@ -8,6 +8,7 @@ mod placing;
 mod properties;
 mod random;
 mod reservation;
+mod topology;
 mod twin;
 mod vectors;
 
@@ -78,6 +79,7 @@ fn machine(classes: Vec<NodeClass>) -> QueueMachine {
         },
         backfilling: EASY,
         windows: Vec::new(),
+        topology: Topology::default(),
     }
 }
 

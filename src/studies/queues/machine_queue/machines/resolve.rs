@@ -13,7 +13,7 @@ use super::places::Places;
 use super::trace::{PartitionRule, TraceMapping};
 use crate::machine_queue::{
     Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing, Partition,
-    PartitionIndex, QualityOfService, QueueMachine,
+    PartitionIndex, QualityOfService, QueueMachine, Topology,
 };
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::keys::ours::is_ours;
@@ -131,6 +131,7 @@ impl Checks<'_, '_> {
                 priority: self.priority(&raw.priority.clone().unwrap_or_default()),
                 backfilling: self.backfilling(raw),
                 windows: Vec::new(),
+                topology: Topology::default(),
             },
             trace,
             calendar,

@@ -1,6 +1,6 @@
 //! Keys of a machine as its operators configure it.
 
-use bookahead_lab::keys::declaration::{Given, integer_within, real, text};
+use bookahead_lab::keys::declaration::{Given, integer_within, one_of, real, text};
 use bookahead_lab::{section, tables};
 
 tables! {
@@ -23,5 +23,16 @@ section! {
         added_hours: Given<f64> = real().above(0.0)
             .note(" hours that it takes, up to 1,000")
             .default_is("4"),
+        /// Which of the nodes that are open to a job it gets.
+        nodes_by: Given<String> = one_of(|| vec!["number", "switch", "contiguous", "buddy"])
+            .note(": the first, those below few switches, nodes in a row, or a row that begins at a multiple of a power of two")
+            .default_is("number"),
+        /// How many nodes, in the order of the classes, are below one switch.
+        nodes_per_switch: Given<u32> = integer_within(1, 1_000_000)
+            .words("1 or more nodes (default: all nodes are below one switch)"),
+        /// How much longer a job runs whose nodes are below several switches.
+        crossing_slowdown: Given<f64> = real().from(0.0).to(10.0)
+            .note(" of its run time; nobody plans with it")
+            .default_is("0"),
     }
 }

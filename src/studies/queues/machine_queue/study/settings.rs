@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::machine_queue::AddedReservation;
+use crate::machine_queue::{AddedReservation, Topology};
 use bookahead_lab::study::{Strategy, spec_format};
 
 /// Its name and what it is.
@@ -37,6 +37,9 @@ pub struct MachineQueueSettings {
     /// A reservation at a drawn second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<AddedReservation>,
+    /// Which nodes are near each other, and what that does.
+    #[serde(default, skip_serializing_if = "Topology::is_flat")]
+    pub topology: Topology,
 }
 
 /// The machine.

@@ -24,13 +24,18 @@ fn check_possible(
             start,
             end,
             announced,
+            crosses,
         } = *outcome
         else {
             assert!(held.is_empty());
             continue;
         };
         assert!(job.submit <= start, "nobody starts before the submission");
-        assert_eq!(end - start, job.runtime.min(job.request));
+        let runtime = job.runtime.min(job.request);
+        match crosses {
+            true => assert!(runtime <= end - start && end - start <= job.request),
+            false => assert_eq!(end - start, runtime),
+        }
         if let Some(announced) = announced {
             assert!(job.submit <= announced.at && announced.at < start);
             assert!(announced.at < announced.start);

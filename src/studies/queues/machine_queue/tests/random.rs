@@ -233,9 +233,30 @@ fn random_jobs(machine: &QueueMachine) -> impl Strategy<Value = Vec<MachineQueue
     })
 }
 
+fn topologies() -> impl Strategy<Value = Topology> {
+    let nodes_by = prop_oneof![
+        3 => Just(NodesBy::Number),
+        1 => Just(NodesBy::Switch),
+        1 => Just(NodesBy::Contiguous),
+        1 => Just(NodesBy::Buddy),
+    ];
+    let slowdown = prop_oneof![Just(0.0), Just(0.3), Just(2.0)];
+    (nodes_by, prop::option::of(1_u32..5), slowdown).prop_map(
+        |(nodes_by, nodes_per_switch, crossing_slowdown)| Topology {
+            nodes_by,
+            nodes_per_switch,
+            crossing_slowdown,
+        },
+    )
+}
+
 /// A machine with jobs for it.
 pub(super) fn cases() -> impl Strategy<Value = (QueueMachine, Vec<MachineQueueJob>)> {
-    random_machine().prop_flat_map(|machine| {
+    (random_machine(), topologies()).prop_flat_map(|(machine, topology)| {
+        let machine = QueueMachine {
+            topology,
+            ..machine
+        };
         let jobs = random_jobs(&machine);
         (Just(machine), jobs)
     })

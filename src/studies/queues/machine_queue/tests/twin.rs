@@ -3,7 +3,7 @@
 
 mod shares;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 
@@ -77,7 +77,68 @@ fn is_within(limit: Option<u32>, value: u64) -> bool {
     limit.is_none_or(|limit| value <= u64::from(limit))
 }
 
+/// How many switches these nodes are below.
+fn switches(machine: &QueueMachine, nodes: &[usize]) -> usize {
+    let each = machine.topology.nodes_per_switch.unwrap_or(1_000) as usize;
+    let switches: BTreeSet<usize> = nodes.iter().map(|node| node / each).collect();
+    switches.len()
+}
+
 impl Twin<'_> {
+    fn runtime(&self, job: &MachineQueueJob, nodes: &[usize]) -> i64 {
+        let runtime = job.runtime.min(job.request).0;
+        let slowdown = self.machine.topology.crossing_slowdown;
+        match switches(self.machine, nodes) {
+            1 => runtime,
+            _ => runtime + (runtime as f64 * slowdown).round() as i64,
+        }
+    }
+
+    /// So many of the nodes that are open, which come in the order in which they are taken where
+    /// their places do not count.
+    fn choose(&self, class: usize, mut open: Vec<usize>, nodes: usize) -> Option<Vec<usize>> {
+        if open.len() < nodes {
+            return None;
+        }
+        let first = self.nodes.iter().position(|of| *of == class)?;
+        let row = |begin: usize| -> Option<Vec<usize>> {
+            let row: Vec<usize> = (begin..begin + nodes).collect();
+            row.iter().all(|node| open.contains(node)).then_some(row)
+        };
+        match self.machine.topology.nodes_by {
+            NodesBy::Number => {}
+            NodesBy::Switch => open = self.by_switch(open, nodes),
+            NodesBy::Contiguous => return (first..self.nodes.len()).find_map(row),
+            NodesBy::Buddy => {
+                let size = (0..).map(|k| 1 << k).find(|size| *size >= nodes)?;
+                return (first..self.nodes.len()).step_by(size).find_map(row);
+            }
+        }
+        open.truncate(nodes);
+        open.sort_unstable();
+        Some(open)
+    }
+
+    /// The same nodes, those that are taken where switches count in front.
+    fn by_switch(&self, mut open: Vec<usize>, nodes: usize) -> Vec<usize> {
+        let each = self.machine.topology.nodes_per_switch.unwrap_or(1_000) as usize;
+        let mut taken = Vec::new();
+        while taken.len() < nodes {
+            let missing = nodes - taken.len();
+            let of = |switch: usize| open.iter().filter(move |node| **node / each == switch);
+            let switch = (0..=self.nodes.len() / each)
+                .filter(|switch| of(*switch).count() > 0)
+                .min_by_key(|switch| match of(*switch).count() {
+                    enough if enough >= missing => (0, enough),
+                    few => (1, self.nodes.len() - few),
+                })
+                .expect("enough nodes are open");
+            taken.extend(of(switch).take(missing).copied().collect::<Vec<_>>());
+            open.retain(|node| node / each != switch);
+        }
+        taken
+    }
+
     fn running(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| run.end > self.now)
     }
@@ -305,9 +366,8 @@ impl Twin<'_> {
                             std::cmp::Reverse((held(|each| each.cores), held(|each| each.gpus)));
                         (needed.unwrap_or(i64::MAX), fullest, *node)
                     });
-                    open.truncate(*nodes);
-                    open.sort_unstable();
-                    (open.len() == *nodes).then_some((*class, open, *each))
+                    let open = self.choose(*class, open, *nodes)?;
+                    Some((*class, open, *each))
                 });
             if let Some((class, nodes, each)) = started {
                 if awaited[class] {
@@ -317,7 +377,7 @@ impl Twin<'_> {
                 self.runs.push(Run {
                     job: index,
                     start: now,
-                    end: now + job.runtime.min(job.request).0,
+                    end: now + self.runtime(&job, &nodes).min(job.request.0),
                     until: now + job.request.0,
                     nodes,
                     each,
@@ -362,7 +422,7 @@ impl Twin<'_> {
                 let (class, nodes, each) = allowed.iter().find(|(class, nodes, each)| {
                     let mut open = self.of_class(*class);
                     open.retain(|node| self.may_start(job, *node, *each, time, kept));
-                    open.len() >= *nodes
+                    self.choose(*class, open, *nodes).is_some()
                 })?;
                 Some((time, *class, *nodes, *each))
             })
@@ -385,7 +445,13 @@ impl Twin<'_> {
                 .last();
             (std::cmp::Reverse(first), last, *node)
         });
-        kept.extend(open.into_iter().take(nodes).map(|node| Kept {
+        let chosen = match self.machine.topology.nodes_by {
+            NodesBy::Number | NodesBy::Switch => open.into_iter().take(nodes).collect(),
+            NodesBy::Contiguous | NodesBy::Buddy => {
+                self.choose(class, open, nodes).expect("as found")
+            }
+        };
+        kept.extend(chosen.into_iter().map(|node| Kept {
             node,
             begin: start,
             end: start + job.request.0,
@@ -459,6 +525,7 @@ pub(super) fn outcomes_of_twin(
             start: Seconds(run.start),
             end: Seconds(run.end),
             announced: twin.announced.get(&run.job).copied(),
+            crosses: switches(machine, &run.nodes) > 1,
         };
         nodes[run.job] = run.nodes;
     }

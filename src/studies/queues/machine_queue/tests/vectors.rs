@@ -298,6 +298,7 @@ fn jobs_are_killed_at_their_request_and_run_for_a_second_at_least() {
         start: Seconds(start),
         end: Seconds(end),
         announced,
+        crosses: false,
     };
     let told = Announcement {
         at: Seconds(0),
