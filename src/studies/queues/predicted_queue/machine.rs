@@ -250,7 +250,9 @@ impl PredictedQueueMachine {
             expiry: state.expiries,
             steps: state.steps,
         });
-        let Some((prediction, steps)) = corrected else {
+        // A job may outlive a request that its corrector does not pass: nothing is corrected then.
+        let longer = corrected.filter(|(prediction, _)| *prediction > state.prediction);
+        let Some((prediction, steps)) = longer else {
             state.overdue = true;
             self.running.overdue += nodes;
             return;

@@ -45,3 +45,28 @@ fn of_two_planned_ends_that_have_passed_the_later_one_may_leave_nothing() {
     assert_eq!(starts(Corrector::None), [90, 31]);
     assert_eq!(starts(Corrector::Unchanged), [90, 95]);
 }
+
+#[test]
+fn a_job_that_outlives_a_request_that_corrections_do_not_pass_counts_as_one_that_nobody_corrects() {
+    // A is predicted to end at 10, asks for 20 and ends at 100. B needs its nodes from 25 on.
+    let given = [(0, 2, 100, 20), (25, 4, 5, 5)];
+    for rules in [QueueRules::Tsafrir2007, QueueRules::Zhang2020] {
+        for corrector in [
+            Corrector::None,
+            Corrector::Request,
+            Corrector::CappedDoubling,
+            Corrector::Increments,
+        ] {
+            let settings = PredictedQueueSettings {
+                corrector,
+                rules,
+                ..PredictedQueueSettings::default()
+            };
+            let predictions = [10, 5].map(Seconds).to_vec();
+            let outcomes = outcomes_with(&jobs(&given), 4, &settings, predictions);
+            let starts: Vec<i64> = outcomes.iter().map(|outcome| outcome.start.0).collect();
+            assert_eq!(starts, [0, 100], "{corrector:?}");
+            assert_eq!(outcomes[1].reserved, Some(Seconds(25)), "{corrector:?}");
+        }
+    }
+}
