@@ -291,3 +291,33 @@ fn the_page_about_lent_nodes_gives_a_row_of_large_loans_again() {
     let row = format!("| overbooking | 60 | 430 nodes | {} |", cells.join(" | "));
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_near_nodes_gives_its_rows_of_switches_on_kth_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "topology/kth.toml",
+        &[("\"switch\", \"contiguous\", \"buddy\"", "\"switch\"")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/topology.md";
+    let store = folder.path().join("it.db");
+    for (slowdown, percent) in [("0", "0"), ("0.1", "10"), ("0.3", "30")] {
+        let here = [("nodes_by", "switch"), ("slowdown", slowdown)];
+        let setting = Setting::of(&store, &queries(page)[0], 20, &here);
+        let row = format!(
+            "| KTH SP2 | {percent} | switch | {:.1} | {} | {:.1} | {} | {:.1} | {:.1} |",
+            setting.mean("response_minutes"),
+            setting.difference("response_minutes", 2.093, 1),
+            setting.mean("queue_wait_minutes"),
+            setting.difference("queue_wait_minutes", 2.093, 1),
+            setting.mean("crossing_percent"),
+            setting.mean("crossing_killed_percent")
+        );
+        assert!(read(page).contains(&row), "{row}");
+    }
+}
