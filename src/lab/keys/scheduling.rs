@@ -72,7 +72,7 @@ section! {
         shelf_fit: Option<ShelfFit> = named::<ShelfFit>()
             .note(": the earliest with room, or the last alone, before shelf-backfilling opens a new one")
             .decides("Birkenheuer 2012 §2.3.1.2"),
-        /// How high each kind of shelf is as a part of the next higher one.
+        /// How high each kind of shelf that is reserved is as a part of the next higher one.
         shelf_ratio: Given<f64> = real().from(0.01).to(0.99)
             .note(": r, how high a kind of shelf is as a part of the next higher one")
             .default_is("0.5")
