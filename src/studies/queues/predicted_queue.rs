@@ -15,6 +15,7 @@ mod machine;
 mod open_jobs;
 mod orders;
 mod outcome;
+pub mod posted;
 mod promises;
 mod running;
 mod streamed;
@@ -73,6 +74,10 @@ pub struct PredictedQueueSettings {
     /// What the predictor is told.
     #[serde(flatten)]
     pub told: PredictorSettings,
+    /// Classes of priority, of which a job of an earlier one goes before all of later ones; `None`
+    /// where there is one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<posted::PostedSettings>,
 }
 
 impl Default for PredictedQueueSettings {
@@ -88,6 +93,7 @@ impl Default for PredictedQueueSettings {
             times: ScoreTimes::default(),
             capacity_until: CapacityUntil::default(),
             told: PredictorSettings::default(),
+            classes: None,
         }
     }
 }
@@ -129,6 +135,8 @@ pub struct QueueJob {
     pub submission: Submission,
     /// What it uses, at least one second: known to the machine alone.
     pub runtime: Seconds,
+    /// Its class of priority, from 0, which goes first.
+    pub class: u8,
 }
 
 /// The jobs of the queue, users numbered in order of appearance. Jobs wider than the machine are
@@ -153,6 +161,7 @@ pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Arc<[Queue
                 user: *users.entry(job.user).or_insert(next),
             },
             runtime: runtime.max(Seconds(1)),
+            class: 0,
         });
     }
     queue.into()

@@ -71,6 +71,8 @@ pub struct PredictedQueueMachine {
     corrector: Corrector,
     order: ScoredOrder,
     times: ScoreTimes,
+    /// Whether jobs are of several classes, each in order of submission.
+    has_classes: bool,
     head: Head,
     backfill: BackfillOrder,
     /// `None` where the run time itself is known.
@@ -155,6 +157,7 @@ impl PredictedQueueMachine {
             corrector: settings.corrector,
             order: settings.order,
             times: settings.times,
+            has_classes: settings.classes.is_some(),
             head: settings.head_rules.head,
             backfill: settings.backfill,
             predictor,
@@ -234,6 +237,7 @@ impl PredictedQueueMachine {
         let QueueJob {
             submission,
             runtime,
+            ..
         } = state.job;
         state.expiries += 1;
         let nodes = submission.nodes.0;
@@ -315,7 +319,7 @@ impl PredictedQueueMachine {
 
     /// Whether a new job always comes last of the queue.
     fn is_first_come(&self) -> bool {
-        self.order == ScoredOrder::Fcfs
+        self.order == ScoredOrder::Fcfs && !self.has_classes
     }
 
     /// Whether a new job starts without a pass: either no job waits and it fits; or nothing has
@@ -452,6 +456,9 @@ impl PredictedQueueMachine {
     }
 
     fn rank(&self, waiting: &Waiting) -> i64 {
+        if self.has_classes {
+            return i64::from(self.running.open[waiting.job.0].job.class);
+        }
         let beginning = self.beginning.unwrap_or(self.running.now);
         // Who asked for no time at all is scored by what stands in the log.
         let predicted = match waiting.estimate {

@@ -43,6 +43,7 @@ impl PredictedStream {
                     user: request.user,
                 },
                 runtime: request.runtime,
+                class: 0,
             })
             .collect();
         simulate_predicted_queue(&jobs, self.nodes, &self.settings).unwrap_or_default()

@@ -9,18 +9,20 @@ use std::sync::Arc;
 use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
+use crate::predicted_queue::posted::{ClassChoice, Classed, PostedSettings, class_measures};
 use crate::predicted_queue::{
-    HeadRules, PredictedQueueMachine, PredictedQueueSettings, QueueRules, ScoreTimes, job_outcomes,
-    predicted_queue_scene, queue_jobs, queue_measures,
+    HeadRules, PredictedQueueMachine, PredictedQueueSettings, QueueRules, ScoreTimes, ScoredOrder,
+    job_outcomes, predicted_queue_scene, queue_jobs, queue_measures,
 };
 use bookahead_core::predictions::{
     Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
 };
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::Nodes;
-use bookahead_core::workload::Job;
+use bookahead_core::workload::{DELAY_COSTS_STREAM, Job};
 use bookahead_lab::actors::{Player, SimulationError};
-use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::keys::delay_costs::CostKeys;
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs};
 use bookahead_lab::study::{
@@ -39,6 +41,8 @@ pub struct PredictedQueueSimulation {
     pub settings: PredictedQueueSettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
+    /// What a node and an hour of waiting cost their owners, where there are classes of priority.
+    pub costs: Vec<f64>,
 }
 
 impl Simulation for PredictedQueueSimulation {
@@ -54,16 +58,33 @@ impl Simulation for PredictedQueueSimulation {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let rules = self.settings.rules;
-        let jobs = queue_jobs(&self.jobs, self.nodes, rules);
+        let mut jobs = queue_jobs(&self.jobs, self.nodes, rules);
+        let classed = (self.settings.classes.as_ref())
+            .map(|classes| {
+                let fitting = self.jobs.iter().zip(&self.costs);
+                let costs: Vec<f64> = fitting
+                    .filter_map(|(job, cost)| (job.nodes <= self.nodes).then_some(*cost))
+                    .collect();
+                Classed::of(&jobs, self.nodes, classes, &costs)
+            })
+            .transpose()
+            .map_err(SimulationError::of_study)?;
+        if let Some(classed) = &classed {
+            jobs = classed.jobs.as_slice().into();
+        }
         let scene = predicted_queue_scene(&jobs, self.nodes, &self.settings)
             .map_err(SimulationError::of_study)?;
         let played = player.play(scene, false, name_of(STRATEGY))?;
         let outcomes = played.machine.into_outcomes();
         let until = self.settings.capacity_until;
         let (kept, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes, until, keep_outcomes);
+        let mut measured = queue_measures(&jobs, &outcomes, rules);
+        if let Some(classed) = &classed {
+            measured.extend(&class_measures(classed, &outcomes));
+        }
         Ok(SimulationResult {
             metrics,
-            measured: queue_measures(&jobs, &outcomes, rules),
+            measured,
             outcomes: kept,
             ..SimulationResult::default()
         })
@@ -110,6 +131,7 @@ impl Study for PredictedQueueStudy {
         let (raw, learning) = (&keys.queue, &keys.learning);
         let predictor = raw.predictor().name(problems);
         let quantile = raw.quantile().or_default(problems);
+        let classes = classes(keys, problems);
         let over = side(
             learning.over().name(problems),
             learning.over_factor().or_default(problems),
@@ -152,6 +174,7 @@ impl Study for PredictedQueueStudy {
                         features: learning.features.unwrap_or_default(),
                     },
                 },
+                classes: classes?,
             },
         })
     }
@@ -159,6 +182,12 @@ impl Study for PredictedQueueStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         common.without_all();
         let settings = &mut self.settings;
+        if let Some(classes) = &mut settings.classes
+            && classes.choice == ClassChoice::Free
+        {
+            classes.classes = 2;
+            classes.load = None;
+        }
         // An unknown name is an error when it is run.
         let Some(predictor) = predictor(&settings.predictor) else {
             return;
@@ -191,12 +220,54 @@ impl Study for PredictedQueueStudy {
         spec: &SimulationSpec,
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+        let costs = self.settings.classes.map(|classes| {
+            let mut stream = inputs.seed(spec).stream(DELAY_COSTS_STREAM);
+            jobs.iter()
+                .map(|_| classes.costs.draw(&mut stream).0)
+                .collect()
+        });
         Ok(Box::new(PredictedQueueSimulation {
             nodes: spec.workload.nodes,
             settings: self.settings.clone(),
-            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+            jobs,
+            costs: costs.unwrap_or_default(),
         }))
     }
+}
+
+/// `queue.classes` and what belongs to it; the outer `None` where something is wrong.
+fn classes(keys: &RawTables, problems: &mut Problems) -> Option<Option<PostedSettings>> {
+    let (raw, planning) = (&keys.queue, &keys.planning);
+    let load = raw.posted_load().checked(problems);
+    let costs = CostKeys {
+        delay_costs: planning.delay_costs,
+        shares: planning.delay_cost_shares_percent(),
+        weights: planning.delay_cost_weights(),
+        variation: planning.delay_cost_variation(),
+    };
+    let costs = costs.spread(problems);
+    let field = raw.classes();
+    let classes = field.or_default(problems)?;
+    if classes == 1 {
+        return Some(None);
+    }
+    if raw.order.unwrap_or_default() != ScoredOrder::Fcfs {
+        problems.add(
+            ProblemKind::Conflict,
+            field.key.path,
+            field.place(),
+            "within a class of priority jobs are served in order of submission",
+            "set queue.order = \"fcfs\", or leave queue.classes out",
+        );
+        return None;
+    }
+    Some(Some(PostedSettings {
+        classes,
+        choice: raw.class_choice.unwrap_or_default(),
+        load: load?,
+        costs: costs?,
+    }))
 }
 
 fn side(curve: Option<&str>, factor: Option<f64>) -> Option<Side> {

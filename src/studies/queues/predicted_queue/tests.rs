@@ -6,6 +6,7 @@ use bookahead_core::units::Nodes;
 
 use super::*;
 
+mod classes;
 mod committed;
 mod past_ends;
 
@@ -22,6 +23,7 @@ fn jobs(given: &[Row]) -> Arc<[QueueJob]> {
             user: UserIndex(index as u32 % 3),
         },
         runtime: Seconds(*runtime),
+        class: 0,
     };
     given.iter().enumerate().map(job).collect()
 }

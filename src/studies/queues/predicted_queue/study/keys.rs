@@ -1,16 +1,22 @@
 //! Keys of the queue that plans with predictions.
 
+use crate::predicted_queue::posted::ClassChoice;
 use crate::predicted_queue::{
     CapacityUntil, ComparedReservation, Head, Passing, QueueRules, ReservedStart, ScoredFrom,
     ScoredOrder, ScoredWait,
 };
 use bookahead_core::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
 use bookahead_core::scheduling::queue::BackfillOrder;
-use bookahead_lab::keys::declaration::{Given, named, one_of, real};
+use bookahead_core::workload::DelayCosts;
+use bookahead_lab::keys::declaration::{Given, integer_within, named, one_of, real};
+use bookahead_lab::keys::delay_costs;
 use bookahead_lab::{section, tables};
 
 /// Which paper some keys are for.
 const RLSCHEDULER: &str = "Zhang 2020";
+
+/// Which section classes of priority are from.
+const POSTED: &str = "Singh 2008 §2.1.3";
 
 /// The names of predictors.
 fn predictors() -> Vec<&'static str> {
@@ -20,6 +26,7 @@ fn predictors() -> Vec<&'static str> {
 tables! {
     queue: RawQueue = QUEUE,
     learning: RawLearning = LEARNING,
+    planning: RawPlanning = PLANNING,
 }
 
 section! {
@@ -53,6 +60,33 @@ section! {
         score_from: Option<ScoredFrom> = named::<ScoredFrom>().decides(RLSCHEDULER),
         /// Until when utilisation counts what the machine could have done.
         capacity_until: Option<CapacityUntil> = named::<CapacityUntil>().decides(RLSCHEDULER),
+        /// How many classes of priority there are.
+        classes: Given<u32> = integer_within(1, 3)
+            .note(r#", for order = "fcfs": a job of an earlier class goes before all of later ones"#)
+            .default_is("1")
+            .decides(POSTED),
+        /// Who decides on the class of a job.
+        class_choice: Option<ClassChoice> = named::<ClassChoice>()
+            .words(r#""posted" (default): its owner, by the price and the wait that are posted, "assigned": somebody who knows its delay cost, so that waiting costs all least, or "free": its owner, who pays nothing and takes the first"#)
+            .decides(POSTED),
+        /// The load that waits and prices of classes are posted for.
+        posted_load: Given<f64> = real().above(0.0).below(1.0)
+            .default_in_words("that of the jobs themselves")
+            .decides(POSTED),
+    }
+}
+
+section! {
+    /// Delay costs of jobs, where there are classes of priority.
+    PLANNING = "planning", RawPlanning {
+        /// What waiting costs the owners of jobs.
+        delay_costs: Option<DelayCosts> = delay_costs::DELAY_COSTS,
+        /// How many jobs are of each class of delay costs.
+        delay_cost_shares_percent: Given<Vec<f64>> = delay_costs::SHARES_PERCENT,
+        /// What waiting costs in each class.
+        delay_cost_weights: Given<Vec<f64>> = delay_costs::WEIGHTS,
+        /// How far log-normal delay costs spread.
+        delay_cost_variation: Given<f64> = delay_costs::VARIATION,
     }
 }
 

@@ -35,4 +35,12 @@ pub const MEASURES: &[Measure] = &[
     measure("promise_early_percent", "%", "Promised jobs that started earlier (%)", 1, Topic::Detail),
     measure("promise_early_seconds", "s", "Mean lead of those that started earlier (s)", 0, Topic::Detail),
     measure("promise_unstarted_percent", "%", "Promised jobs that never started (%)", 2, Topic::Detail),
+    measure("first_priority_wait_hours", "h", "Mean wait in the first class of priority (h)", 2, Topic::Waits),
+    measure("second_priority_wait_hours", "h", "Mean wait in the second class of priority (h)", 2, Topic::Waits),
+    measure("third_priority_wait_hours", "h", "Mean wait in the third class of priority (h)", 2, Topic::Waits),
+    measure("first_posted_wait_hours", "h", "Wait posted for the first class of priority (h)", 2, Topic::Detail),
+    measure("second_posted_wait_hours", "h", "Wait posted for the second class of priority (h)", 2, Topic::Detail),
+    measure("third_posted_wait_hours", "h", "Wait posted for the third class of priority (h)", 2, Topic::Detail),
+    measure("first_priority_percent", "%", "Jobs in the first class of priority (%)", 1, Topic::Detail),
+    measure("priority_paid_su", "SU", "Prices of classes paid (SU)", 0, Topic::Prices),
 ];
