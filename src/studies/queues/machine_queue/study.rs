@@ -326,3 +326,52 @@ fn source(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bookahead_lab::study::{Studies, study};
+    use bookahead_lab::sweep::Experiment;
+
+    const STUDIES: Studies = Studies::new(&[study::<MachineQueueStudy>()]);
+
+    fn resolved(more: &str) -> Result<Topology, String> {
+        let text = format!(
+            "[experiment]\nname = \"q\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
+             battery_jobs = 300\n[scheduling]\nstrategy = \"machine-queue\"\n[machine]\ntext = \"\"\"{}\n{more}",
+            &A_MACHINE[4..]
+        );
+        let experiment = Experiment::parse(STUDIES, "q.toml", &text, None);
+        let experiment = experiment.map_err(|error| error.to_string())?;
+        let simulation = experiment.sweep.simulations.iter().next();
+        let queue = simulation.and_then(|spec| spec.study.get::<MachineQueueStudy>().cloned());
+        Ok(queue.expect("a queue").settings.topology)
+    }
+
+    #[test]
+    fn switches_are_read_and_nothing_is_said_of_them_where_their_size_is_not_known() {
+        assert_eq!(resolved(""), Ok(Topology::default()));
+        let near = "nodes_by = \"switch\"\nnodes_per_switch = 8\ncrossing_slowdown = 0.1\n";
+        let expected = Topology {
+            nodes_by: NodesBy::Switch,
+            nodes_per_switch: Some(8),
+            crossing_slowdown: 0.1,
+        };
+        assert_eq!(resolved(near), Ok(expected));
+        let rows = Topology {
+            nodes_by: NodesBy::Contiguous,
+            ..Topology::default()
+        };
+        assert_eq!(resolved("nodes_by = \"contiguous\"\n"), Ok(rows));
+        for (more, key) in [
+            ("nodes_by = \"switch\"", "machine.nodes_by"),
+            ("crossing_slowdown = 0.1", "machine.crossing_slowdown"),
+            ("nodes_per_switch = 0", "machine.nodes_per_switch"),
+            ("crossing_slowdown = 11", "machine.crossing_slowdown"),
+            ("nodes_by = \"mesh\"", "machine.nodes_by"),
+        ] {
+            let refused = resolved(&format!("{more}\n")).unwrap_err();
+            assert!(refused.contains(key), "{refused}");
+        }
+    }
+}

@@ -161,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_posted_where_nobody_comes() {
+        for choice in [
+            ClassChoice::Posted,
+            ClassChoice::Assigned,
+            ClassChoice::Free,
+        ] {
+            let posting = Posting::of(&[], 1.0, 3, choice).unwrap();
+            assert_eq!(posting.board, Board::default());
+        }
+    }
+
+    #[test]
     fn what_cannot_be_posted_is_refused() {
         let overloaded = Posting::of(&of_the_vector(), 500.0, 2, ClassChoice::Posted).unwrap_err();
         let said = overloaded.to_string();

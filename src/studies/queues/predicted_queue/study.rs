@@ -278,3 +278,66 @@ fn side(curve: Option<&str>, factor: Option<f64>) -> Option<Side> {
         _ => Side::Exponential(factor),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bookahead_core::workload::CostSpread;
+    use bookahead_lab::study::{Studies, study};
+    use bookahead_lab::sweep::Experiment;
+
+    const STUDIES: Studies = Studies::new(&[study::<PredictedQueueStudy>()]);
+
+    fn resolved(more: &str) -> Result<Option<PostedSettings>, String> {
+        let text = format!(
+            "[experiment]\nname = \"q\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
+             battery_jobs = 300\n[scheduling]\nstrategy = \"predicted-queue\"\n{more}"
+        );
+        let experiment = Experiment::parse(STUDIES, "q.toml", &text, None);
+        let experiment = experiment.map_err(|error| error.to_string())?;
+        let simulation = experiment.sweep.simulations.iter().next();
+        let queue = simulation.and_then(|spec| spec.study.get::<PredictedQueueStudy>().cloned());
+        Ok(queue.expect("a queue").settings.classes)
+    }
+
+    #[test]
+    fn classes_have_a_choice_a_load_and_costs_and_one_class_has_none() {
+        let settled = |classes, choice, load| {
+            Ok(Some(PostedSettings {
+                classes,
+                choice,
+                load,
+                costs: CostSpread::Width,
+            }))
+        };
+        assert_eq!(resolved(""), Ok(None));
+        assert_eq!(resolved("[queue]\nclasses = 1\n"), Ok(None));
+        let two = "[queue]\nclasses = 2\n";
+        assert_eq!(resolved(two), settled(2, ClassChoice::Posted, None));
+        let three = "[queue]\nclasses = 3\nclass_choice = \"assigned\"\nposted_load = 0.5\n";
+        assert_eq!(
+            resolved(three),
+            settled(3, ClassChoice::Assigned, Some(0.5))
+        );
+        // For nothing everybody is in the first, however many there are.
+        let free = "[queue]\nclasses = 3\nclass_choice = \"free\"\nposted_load = 0.5\n";
+        assert_eq!(resolved(free), settled(2, ClassChoice::Free, None));
+    }
+
+    #[test]
+    fn classes_that_cannot_be_are_refused_by_their_key() {
+        for (queue, key) in [
+            ("classes = 4", "queue.classes"),
+            ("classes = 0", "queue.classes"),
+            ("classes = 2\nposted_load = 1.0", "queue.posted_load"),
+            ("classes = 2\norder = \"sjf\"", "queue.classes"),
+            (
+                "classes = 2\nclass_choice = \"drawn\"",
+                "queue.class_choice",
+            ),
+        ] {
+            let refused = resolved(&format!("[queue]\n{queue}\n")).unwrap_err();
+            assert!(refused.contains(key), "{refused}");
+        }
+    }
+}

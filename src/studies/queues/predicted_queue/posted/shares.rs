@@ -73,6 +73,7 @@ impl Posting {
             classes,
         };
         let (board, rule) = match choice {
+            _ if customers.is_empty() => (Board::default(), Rule::Free),
             ClassChoice::Posted => (market.settled()?, Rule::Price),
             ClassChoice::Assigned => {
                 let (board, cuts) = market.cut_by_cost()?;
