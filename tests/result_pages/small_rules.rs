@@ -321,3 +321,33 @@ fn the_page_about_near_nodes_gives_its_rows_of_switches_on_kth_again() {
         assert!(read(page).contains(&row), "{row}");
     }
 }
+
+#[test]
+fn the_page_about_posted_classes_gives_its_rows_of_two_classes_on_kth_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "posted-classes/kth.toml",
+        &[("[2, 3]", "[2]"), ("\"none\", ", "")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/posted-classes.md";
+    let store = folder.path().join("it.db");
+    for choice in ["assigned", "posted"] {
+        let here = [("choice", choice)];
+        let setting = Setting::of(&store, &queries(page)[0], 20, &here);
+        let row = format!(
+            "| KTH SP2 | EASY | 2 | {choice} | {:.0} | {} | {:.1} | {} | {:.1} | {:.0} |",
+            setting.mean("waiting_cost_su"),
+            setting.difference("waiting_cost_su", 2.093, 0),
+            setting.mean("queue_wait_minutes"),
+            setting.difference("queue_wait_minutes", 2.093, 1),
+            setting.mean("first_priority_percent"),
+            setting.mean("priority_paid_su")
+        );
+        assert!(read(page).contains(&row), "{row}");
+    }
+}
