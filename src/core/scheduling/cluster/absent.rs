@@ -89,8 +89,8 @@ impl AbsentNodes {
 }
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
-    /// Only the first `own` nodes are its own: the others are places of borrowed ones, and nobody is
-    /// there yet. To be called before anything happens; nothing changes where the policy cannot
+    /// Only the first `own` nodes are its own: the others are places of borrowed ones, and nobody
+    /// is there yet. To be called before anything happens; nothing changes where the policy cannot
     /// lend ([`Policy::node_lender`]).
     pub fn make_places(&mut self, own: Nodes) {
         let all = NodeSet::full(self.cluster.nodes);

@@ -156,8 +156,8 @@ pub fn machine_measures(
 }
 
 /// What the places of nodes do: how many jobs run on nodes of several switches, how many are killed
-/// at their request only because of it, and how long jobs take from submission to end. Nothing where
-/// there is one switch.
+/// at their request only because of it, and how long jobs take from submission to end. Nothing
+/// where there is one switch.
 #[must_use]
 pub fn crossing_measures(
     topology: &Topology,

@@ -266,8 +266,8 @@ name = "batch"
 sharing = "shared"
 """"#;
 
-/// Which nodes are near each other. What a switch does is said only where it is known how many nodes
-/// are below one.
+/// Which nodes are near each other. What a switch does is said only where it is known how many
+/// nodes are below one.
 fn topology(raw: &RawMachineQueue, problems: &mut Problems) -> Option<Topology> {
     let nodes_by = match raw.nodes_by().name(problems)? {
         "switch" => NodesBy::Switch,
