@@ -95,8 +95,8 @@ mod tests {
 
     /// W = 0.6/0.8 and 0.6/(0.8 · 0.4). A job of mean length in the mean: an hour of service and
     /// half of E[S²] = 1. Σ C_j ∂W_j/∂W0 = 0.6/0.8 + 0.4/0.32 = 2. In the second class an hour adds
-    /// 0.4 · 1.875/0.4 = 1.875, so 3.875; in the first 0.6 · 0.75/0.8 = 0.5625 to those of the first
-    /// and 0.4 · 1.875 · (1.25 + 2.5) = 2.8125 to those of the second, so 5.375.
+    /// 0.4 · 1.875/0.4 = 1.875, so 3.875; in the first 0.6 · 0.75/0.8 = 0.5625 to those of the
+    /// first and 0.4 · 1.875 · (1.25 + 2.5) = 2.8125 to those of the second, so 5.375.
     #[test]
     fn waits_and_prices_are_those_of_the_vector() {
         let board = of_the_vector();

@@ -26,6 +26,7 @@ fn predictors() -> Vec<&'static str> {
 tables! {
     queue: RawQueue = QUEUE,
     learning: RawLearning = LEARNING,
+    ;
     planning: RawPlanning = PLANNING,
 }
 
