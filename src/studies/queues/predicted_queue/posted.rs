@@ -1,10 +1,10 @@
 //! Classes of priority at posted prices (Singh 2008, §2.1.3; Mendelson and Whang 1990).
 //!
-//! A queue has classes, of which a job of an earlier one goes before all jobs of later ones. What
-//! is posted for each, an expected wait and a price, follows from the jobs that are expected as if
-//! the machine were one server that stops nobody ([`theory`]). The price of a class is the waiting
-//! cost that a job in it adds to all. Each owner chooses the class with the least price and waiting
-//! cost, and what is posted is what their choices bring about ([`shares`]).
+//! A queue has classes, of which a job of an earlier one goes before all jobs of later ones.
+//! What is posted for each, an expected wait and a price, follows from the jobs that are
+//! expected as if the machine were one server that stops nobody. The price of a class is the
+//! waiting cost that a job in it adds to all. Each owner chooses the class with the least price
+//! and waiting cost, and what is posted is what their choices bring about.
 
 mod measured;
 mod shares;
