@@ -438,7 +438,7 @@ mod tests {
             (
                 "overflow = \"lend\"\nborrowed_nodes = 0\n",
                 planned,
-                ["market.borrowed_nodes", "out of range"],
+                ["market.borrowed_nodes", "impossible"],
             ),
         ] {
             let refused = of(market, policy).unwrap_err();
