@@ -338,7 +338,7 @@ mod tests {
     fn resolved(more: &str) -> Result<Topology, String> {
         let text = format!(
             "[experiment]\nname = \"q\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
-             battery_jobs = 300\n[scheduling]\nstrategy = \"machine-queue\"\n[machine]\ntext = \"\"\"{}\n{more}",
+             battery_jobs = 300\nload.value = 2.0\n[scheduling]\nstrategy = \"machine-queue\"\n[machine]\ntext = \"\"\"{}\n{more}",
             &A_MACHINE[4..]
         );
         let experiment = Experiment::parse(STUDIES, "q.toml", &text, None);

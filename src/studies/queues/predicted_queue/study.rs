@@ -291,7 +291,7 @@ mod tests {
     fn resolved(more: &str) -> Result<Option<PostedSettings>, String> {
         let text = format!(
             "[experiment]\nname = \"q\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
-             battery_jobs = 300\n[scheduling]\nstrategy = \"predicted-queue\"\n{more}"
+             battery_jobs = 300\nload.value = 2.0\n[scheduling]\nstrategy = \"predicted-queue\"\n{more}"
         );
         let experiment = Experiment::parse(STUDIES, "q.toml", &text, None);
         let experiment = experiment.map_err(|error| error.to_string())?;
