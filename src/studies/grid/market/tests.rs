@@ -92,6 +92,21 @@ fn run(settings: &MarketSettings, seed: u64) -> MarketRun {
     simulate(settings, &inputs(600, seed))
 }
 
+/// What providers and customers gain together is what kept promises are worth, less what broken
+/// ones cost: payments among them cancel.
+#[track_caller]
+fn assert_books_balance(settings: &MarketSettings, jobs: &[Job], run: &MarketRun) {
+    let offered: f64 = jobs.iter().map(|job| job.fee().0 as f64).sum();
+    let worth = settings.value * run.metrics.fees.0 as f64
+        - settings.damage * run.metrics.forfeited.0 as f64;
+    let get = |name| run.measured.get(name).unwrap();
+    let gains = get("market_provider_gain_percent") + get("market_customer_gain_percent");
+    assert!(
+        (gains - 100.0 * worth / offered).abs() < 1e-6,
+        "{settings:?}"
+    );
+}
+
 #[test]
 fn a_quote_is_what_the_job_is_promised() {
     let settings = settings(DelegationRule::Promised);
@@ -243,16 +258,8 @@ fn gains_add_up_to_what_the_promises_were_worth() {
         let run = run(&settings, 3);
         // Prices and penalties cancel: what is left are the value of kept and the damage of broken
         // promises.
-        let offered: f64 = inputs(600, 3)
-            .jobs
-            .iter()
-            .map(|job| job.fee().0 as f64)
-            .sum();
-        let worth = settings.value * run.metrics.fees.0 as f64
-            - settings.damage * run.metrics.forfeited.0 as f64;
+        assert_books_balance(&settings, &inputs(600, 3).jobs, &run);
         let get = |name| run.measured.get(name).unwrap();
-        let gains = get("market_provider_gain_percent") + get("market_customer_gain_percent");
-        assert!((gains - 100.0 * worth / offered).abs() < 1e-6, "{rule:?}");
         assert_eq!(run.metrics.submitted, 600);
         let jobs: u64 = run.providers.iter().map(|provider| provider.jobs).sum();
         assert_eq!(jobs, run.metrics.accepted);

@@ -86,11 +86,7 @@ fn nobody_owes_more_than_his_credit_and_money_stays_what_it_is() {
                 let share = 100.0 * positive / exchanged;
                 assert!((get("market_owed_percent") - share).abs() < 1e-9);
             }
-            let offered: f64 = inputs.jobs.iter().map(|job| job.fee().0 as f64).sum();
-            let worth = settings.value * run.metrics.fees.0 as f64
-                - settings.damage * run.metrics.forfeited.0 as f64;
-            let gains = get("market_provider_gain_percent") + get("market_customer_gain_percent");
-            assert!((gains - 100.0 * worth / offered).abs() < 1e-6);
+            assert_books_balance(&settings, &inputs.jobs, &run);
         }
     }
 }
