@@ -111,17 +111,17 @@ pub fn strategy(name: &str) -> Option<&'static Strategy> {
 /// The names of the policies that quote jobs.
 #[must_use]
 pub fn quoting() -> Vec<&'static str> {
-    that(|policy| policy.job_quoter().is_some())
+    names_of_those(|policy| policy.job_quoter().is_some())
 }
 
 /// The names of the policies that can do without some of their nodes for a time.
 #[must_use]
 pub fn lending() -> Vec<&'static str> {
-    that(|policy| policy.node_lender().is_some())
+    names_of_those(|policy| policy.node_lender().is_some())
 }
 
-/// The names of the policies that can do something.
-fn that(can: impl Fn(&mut dyn Policy) -> bool) -> Vec<&'static str> {
+/// The names of the policies of which this is true.
+fn names_of_those(can: impl Fn(&mut dyn Policy) -> bool) -> Vec<&'static str> {
     let spec = PolicySpec::default();
     let able = STRATEGIES
         .iter()

@@ -81,12 +81,11 @@ pub(super) fn fits_overflow(
     policy: &str,
     problems: &mut Problems,
 ) -> bool {
-    let does = match home.map(|home| home.overflow) {
-        Some(Overflow::Barter { .. }) => "takes node-hours for money",
-        Some(Overflow::Lend { .. }) => "has nodes of others in its plan for a time",
+    let (does, lends) = match home.map(|home| home.overflow) {
+        Some(Overflow::Barter { .. }) => ("takes node-hours for money", false),
+        Some(Overflow::Lend { .. }) => ("has nodes of others in its plan for a time", true),
         Some(Overflow::Ask | Overflow::Stay | Overflow::List { .. }) | None => return true,
     };
-    let lends = matches!(home, Some(it) if matches!(it.overflow, Overflow::Lend { .. }));
     let lending = registry::lending();
     let cannot_lend = lends && !lending.contains(&policy);
     if cannot_lend {

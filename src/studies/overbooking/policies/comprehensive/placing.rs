@@ -22,6 +22,21 @@ pub(super) struct Candidate {
     pub(super) second: Option<NodeSet>,
 }
 
+impl Candidate {
+    /// All of a job's estimate, on nodes that nobody else is planned on; its risk is not weighed.
+    pub(super) fn of_full_length(nodes: NodeSet, start: Seconds, end: Seconds) -> Self {
+        Self {
+            nodes,
+            start,
+            end,
+            overbooked: false,
+            success: None,
+            predecessors: Vec::new(),
+            second: None,
+        }
+    }
+}
+
 /// Time on concrete nodes in which a new job would not have all of its estimate.
 pub(super) struct Gap {
     pub(super) nodes: NodeSet,
@@ -64,15 +79,7 @@ impl Comprehensive {
         let found = self
             .plan
             .first_full(&starts, job.nodes, job.estimate, usable);
-        found.map(|(start, nodes)| Candidate {
-            nodes,
-            start,
-            end: start + job.estimate,
-            overbooked: false,
-            success: None,
-            predecessors: Vec::new(),
-            second: None,
-        })
+        found.map(|(start, nodes)| Candidate::of_full_length(nodes, start, start + job.estimate))
     }
 
     /// The slot for a new job, or `None` to drop it: one of more time than its estimate comes first
@@ -168,12 +175,7 @@ impl Comprehensive {
                     let end = start + job.estimate;
                     let slot = Candidate {
                         success: Some(self.window_on(&nodes, (start, end), 1.0)),
-                        nodes,
-                        start,
-                        end,
-                        overbooked: false,
-                        predecessors: Vec::new(),
-                        second: None,
+                        ..Candidate::of_full_length(nodes, start, end)
                     };
                     let slot = self.with_second_run(cluster, job, slot);
                     let promised = |success| self.learned.promised(success);

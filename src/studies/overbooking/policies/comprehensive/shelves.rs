@@ -82,15 +82,7 @@ impl Shelves {
             let (start, nodes) = plan.first_full(&starts, job.nodes, height, usable)?;
             Some((start, start + height, nodes))
         })?;
-        (top <= job.deadline).then(|| Candidate {
-            nodes,
-            start,
-            end: start + job.estimate,
-            overbooked: false,
-            success: None,
-            predecessors: Vec::new(),
-            second: None,
-        })
+        (top <= job.deadline).then(|| Candidate::of_full_length(nodes, start, start + job.estimate))
     }
 
     /// A new job has got this place: its shelf is new where there is none.
