@@ -98,6 +98,26 @@ impl Default for PredictedQueueSettings {
     }
 }
 
+impl PredictedQueueSettings {
+    /// Whether the queue is put in order only when its next first is chosen, and stably, as in the
+    /// program of Zhang et al. 2020. Where scores stay and nobody passes the first, ties by
+    /// submission come to the same.
+    pub(crate) fn orders_when_choosing(&self) -> bool {
+        match self.backfill {
+            BackfillOrder::Submission => true,
+            BackfillOrder::None => self.ties_stay_behind_committed(),
+            _ => false,
+        }
+    }
+
+    /// Whether nobody passes a committed first, and scores change while jobs wait.
+    pub(crate) fn ties_stay_behind_committed(&self) -> bool {
+        self.backfill == BackfillOrder::None
+            && self.head_rules.head == Head::Committed
+            && self.order.depends_on_waiting(self.times)
+    }
+}
+
 /// Rules in which the two publications differ (P-01, P-04), the order of the events of one second
 /// among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
 use super::running::{Event, Running};
 use super::{
-    Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder, ScoredWait,
+    Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder,
 };
 
 /// A queue that plans with predictions, and the client of its jobs, which are in order of
@@ -74,6 +74,8 @@ pub struct PredictedQueueMachine {
     /// Whether jobs are of several classes, each in order of submission.
     has_classes: bool,
     head: Head,
+    /// As [`PredictedQueueSettings::orders_when_choosing`].
+    orders_when_choosing: bool,
     backfill: BackfillOrder,
     /// `None` where the run time itself is known.
     predictor: Option<Box<dyn Predictor>>,
@@ -159,6 +161,7 @@ impl PredictedQueueMachine {
             times: settings.times,
             has_classes: settings.classes.is_some(),
             head: settings.head_rules.head,
+            orders_when_choosing: settings.orders_when_choosing(),
             backfill: settings.backfill,
             predictor,
             beginning: None,
@@ -297,12 +300,13 @@ impl PredictedQueueMachine {
             self.running.begin(&waiting);
             return;
         }
-        let is_by_submission = self.backfill == BackfillOrder::Submission;
-        waiting.rank = match is_by_submission && self.first_is_committed() {
+        // Who comes while a committed first waits stands last until the next one is chosen.
+        let is_last = self.orders_when_choosing && self.first_is_committed();
+        waiting.rank = match is_last {
             true => 0,
             false => self.rank(&waiting),
         };
-        let behind = if self.is_first_come() {
+        let behind = if is_last || self.is_first_come() {
             self.waiting.len()
         } else {
             self.waiting.partition_point(|other| *other < waiting)
@@ -378,14 +382,13 @@ impl PredictedQueueMachine {
         if self.waiting.is_empty() {
             return;
         }
-        // While a committed first waits, the others stay in the order of submission.
+        // While a committed first waits, the others stay as they are.
         let first_waits = self.first_is_committed() && self.waiting[0].nodes.0 > self.running.free;
-        let is_by_submission = self.backfill == BackfillOrder::Submission;
-        if self.ranks_change() && !(is_by_submission && first_waits) {
+        if self.ranks_change() && !(self.orders_when_choosing && first_waits) {
             self.rank_anew();
         }
         self.running.has_head = false;
-        if is_by_submission && !first_waits {
+        if self.backfill == BackfillOrder::Submission && !first_waits {
             self.start_in_order(false);
             self.put_head_before_submissions();
         }
@@ -429,7 +432,7 @@ impl PredictedQueueMachine {
 
     /// Whether scores change while jobs wait.
     fn depends_on_waiting(&self) -> bool {
-        self.order.depends_on_waiting() && self.times.wait == ScoredWait::SoFar
+        self.order.depends_on_waiting(self.times)
     }
 
     /// Whether the ranks of the last pass are not those of this one.
@@ -444,10 +447,10 @@ impl PredictedQueueMachine {
                 waiting.rank = self.rank(waiting);
             }
         }
-        match self.backfill {
-            // Equal scores stay as the order before left them.
-            BackfillOrder::Submission => waiting.sort_by_key(|waiting| waiting.rank),
-            _ => waiting.sort(),
+        // Equal scores stay as the order before left them, or are ordered by submission.
+        match self.orders_when_choosing {
+            true => waiting.sort_by_key(|waiting| waiting.rank),
+            false => waiting.sort(),
         }
         self.waiting = waiting;
         if let Some(shortest) = &mut self.shortest {

@@ -7,8 +7,11 @@ use bookahead_core::units::Seconds;
 
 use super::head::is_default;
 
-/// The order of a queue by a score; lower scores first, ties by submission. Names as in the
-/// literature.
+/// The order of a queue by a score; lower scores first. Of equal ones the earlier submission comes
+/// first, or, by [`PredictedQueueSettings::orders_when_choosing`], whoever did before. Names as in
+/// the literature.
+///
+/// [`PredictedQueueSettings::orders_when_choosing`]: super::PredictedQueueSettings::orders_when_choosing
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoredOrder {
@@ -90,8 +93,8 @@ const UNICEP_OFFSET: f64 = 1e-15;
 
 impl ScoredOrder {
     /// Whether scores change while jobs wait.
-    pub(super) fn depends_on_waiting(self) -> bool {
-        matches!(self, Self::Wfp3 | Self::Unicep)
+    pub(super) fn depends_on_waiting(self, times: ScoreTimes) -> bool {
+        matches!(self, Self::Wfp3 | Self::Unicep) && times.wait == ScoredWait::SoFar
     }
 
     /// The rank of a job that waits, with its r; the first of all was submitted at `beginning`.

@@ -207,6 +207,11 @@ impl Study for PredictedQueueStudy {
         self.settings.predictor == "request"
     }
 
+    /// 1: of equal scores behind a committed first whoever came first before does so again.
+    fn revision(&self) -> Option<u32> {
+        (self.settings.ties_stay_behind_committed()).then_some(1)
+    }
+
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
         let reads = predictor(&self.settings.predictor).map(|predictor| predictor.reads);
         match reads {

@@ -273,6 +273,22 @@ proptest! {
     }
 }
 
+#[test]
+fn equal_scores_stay_as_the_choices_before_left_them() {
+    // Without a request UNI is w / log2(n). At 7, when the second starts, that is 5/2 for the third
+    // and 1/1 for the fifth; at 10, when the fourth starts, which was chosen at 7, it is 4 for both.
+    let given = [
+        (0, 4, 7, 7),
+        (1, 4, 3, 3),
+        (2, 4, 1, -1),
+        (3, 4, 1, 1),
+        (6, 2, 1, -1),
+    ];
+    let settings = settings(ScoredOrder::Unicep, false, ScoredWait::SoFar);
+    assert_eq!(starts(&given, 4, &settings), [0, 7, 12, 10, 11]);
+    assert_eq!(slow_loop(&jobs(&given), 4, &settings), [0, 7, 12, 10, 11]);
+}
+
 /// A job that ends early moves the place of the first of the queue, unless that is kept.
 #[test]
 fn a_place_that_is_looked_for_once_keeps_later_jobs_short() {
