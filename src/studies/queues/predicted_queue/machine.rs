@@ -13,9 +13,7 @@ use bookahead_core::workload::JobId;
 use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
 use super::running::{Event, Running};
-use super::{
-    Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder,
-};
+use super::{Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder};
 
 /// A queue that plans with predictions, and the client of its jobs, which are in order of
 /// submission and no wider than the machine.
