@@ -79,6 +79,7 @@ pub fn spec(strategy: &str, replication: u32) -> SimulationSpec {
             whole: None,
             fresh: false,
             tightness: None,
+            early_ends: None,
         },
         estimates: None,
         failures: FailureSettings {

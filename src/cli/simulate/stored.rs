@@ -203,6 +203,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
             laxity: 0.0,
             fresh: false,
             tightness: None,
+            early_ends: None,
             whole: Some(WholeTrace {
                 exact_estimates: arguments.estimates == Estimates::Perfect,
                 // Jobs are scheduled at the times of the trace.

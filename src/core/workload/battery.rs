@@ -275,6 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::random::stream;
 
     use crate::workload::settings::{CleaningRules, WorkloadSource};
 
@@ -292,6 +293,7 @@ mod tests {
             whole: None,
             fresh: false,
             tightness: None,
+            early_ends: None,
         }
     }
 
@@ -309,7 +311,7 @@ mod tests {
         settings: &WorkloadSettings,
         replication: u32,
     ) -> Result<(FirstJobs, Batteries), WorkloadError> {
-        let usable = EstimatedJobs::of(usable.to_vec(), settings);
+        let usable = EstimatedJobs::of(usable.to_vec(), settings, stream(1, "test", 0, "early ends"));
         super::split(label, records, &usable, settings, replication)
     }
 

@@ -1,11 +1,20 @@
 //! Usable jobs with the estimates that they ask for, and where a load counts them, with the
 //! recorded ones.
 
+mod early_ends;
+mod tightness;
+
 use std::sync::Arc;
+
+pub use self::early_ends::EarlyEnds;
+pub use self::tightness::{Tightness, WhichEstimate};
 
 use super::job::Job;
 use super::settings::WorkloadSettings;
+use crate::random::Stream;
 use crate::units::Seconds;
+
+use self::early_ends::Chance;
 
 /// The usable jobs of a trace as a simulation learns from them and evaluates them.
 #[derive(Clone, Debug)]
@@ -18,9 +27,11 @@ pub struct EstimatedJobs {
 }
 
 impl EstimatedJobs {
-    /// Tightens the estimates of recorded jobs as the settings say, and gives the jobs deadlines.
+    /// Tightens the estimates of recorded jobs as the settings say, gives the jobs deadlines, and
+    /// ends some of them early: nobody who estimates foresees that. `chances` is the stream that
+    /// says which.
     #[must_use]
-    pub fn of(mut jobs: Vec<Job>, settings: &WorkloadSettings) -> Self {
+    pub fn of(mut jobs: Vec<Job>, settings: &WorkloadSettings, mut chances: Stream) -> Self {
         let recorded = settings.counts_recorded_estimates().then(|| jobs.clone());
         for job in &mut jobs {
             let recorded = job.estimate;
@@ -32,6 +43,9 @@ impl EstimatedJobs {
                 }
             }
             job.deadline = deadline(job.submit, of_deadline, settings.laxity);
+            if let Some(early_ends) = settings.early_ends {
+                job.runtime = early_ends.runtime(job.runtime, Chance::draw(&mut chances));
+            }
         }
         Self {
             jobs: jobs.into(),

@@ -102,7 +102,7 @@ pub fn prepare_parsed(
     settings: &WorkloadSettings,
     seed: u64,
 ) -> Result<Workload, WorkloadError> {
-    prepare_usable(&usable_jobs(trace, settings)?, settings, seed, 0)
+    prepare_usable(&usable_jobs(trace, settings, seed, 0)?, settings, seed, 0)
 }
 
 /// The usable jobs of a trace, before they are split and scaled: fresh replications of a log share
@@ -118,21 +118,25 @@ pub struct UsableJobs {
     acknowledgement: Option<String>,
 }
 
-/// Cleans records, tightens estimates where the settings say so, and gives the jobs the deadlines
-/// that they have at their original times.
+/// Cleans records, tightens estimates and ends jobs early where the settings say so, and gives the
+/// jobs the deadlines that they have at their original times. Seed and draw, which is that of the
+/// records, say which jobs end early.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings refuse what the trace holds.
 pub fn usable_jobs(
     trace: &ParsedTrace,
     settings: &WorkloadSettings,
+    seed: u64,
+    draw: u32,
 ) -> Result<UsableJobs, WorkloadError> {
     let CleanedTrace { jobs, report, .. } = clean(trace, &settings.cleaning, settings.nodes);
     report.require_estimates(&trace.label, &settings.cleaning)?;
+    let chances = random::stream(seed, &settings.source_key(), draw, "early ends");
     Ok(UsableJobs {
         label: trace.label.clone(),
         provenance: trace.provenance.clone(),
-        jobs: EstimatedJobs::of(jobs, settings),
+        jobs: EstimatedJobs::of(jobs, settings, chances),
         report,
         log_nodes: trace.header.machine().map(Nodes),
         content_hash: trace.content_hash.clone(),

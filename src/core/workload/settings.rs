@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::estimated::{EarlyEnds, Tightness};
 use super::swf::log_name;
 use super::test_jobs::TestJobs;
-use super::tightness::Tightness;
 use crate::units::Nodes;
 
 /// Everything that determines the jobs of a simulation, apart from seed and replication.
@@ -39,6 +39,10 @@ pub struct WorkloadSettings {
     /// is evaluated (Birkenheuer 2012, §4.3, §8.2); `None` where they are as recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tightness: Option<Tightness>,
+    /// How often jobs end early for reasons of their own, in what is learned from and in what is
+    /// evaluated; `None` where all run as long as is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_ends: Option<EarlyEnds>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -182,6 +186,7 @@ impl WorkloadSettings {
             whole,
             fresh,
             tightness,
+            early_ends,
         } = self;
         let processors = match cleaning.processors {
             ProcessorsField::AllocatedElseRequested => "allocated",
@@ -218,6 +223,7 @@ impl WorkloadSettings {
         };
         let fresh = if *fresh { ";fresh" } else { "" };
         let tightness = tightness.map_or_else(String::new, |tightness| tightness.key());
+        let early_ends = early_ends.map_or_else(String::new, |early_ends| early_ends.key());
         if let Some(whole) = whole {
             let days = whole
                 .days
@@ -247,7 +253,7 @@ impl WorkloadSettings {
             });
             return format!(
                 "{};nodes={};whole{days}{copy}{origin}{shake}{windows};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime}{tests};compression={compression}{fresh}{tightness}",
+                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime}{tests};compression={compression}{fresh}{tightness}{early_ends}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -257,7 +263,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime}{tests};compression={compression};laxity={laxity}{fresh}{tightness}",
+             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime}{tests};compression={compression};laxity={laxity}{fresh}{tightness}{early_ends}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),

@@ -220,6 +220,7 @@ mod tests {
             whole: Some(whole),
             fresh: false,
             tightness: None,
+            early_ends: None,
         }
     }
 

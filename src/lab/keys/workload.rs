@@ -73,6 +73,16 @@ section! {
         /// Which estimate deadlines follow where estimates are tightened.
         deadline_estimate: Given<WhichEstimate> = named::<WhichEstimate>()
             .decides("Birkenheuer 2012 §4.3, §8.2"),
+        /// Of 100 jobs, those that nobody shows up for.
+        no_show_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": of 100 jobs those whose nodes are given back a second after the start")
+            .default_is("0")
+            .decides("Birkenheuer 2008 §2"),
+        /// How often the program of a job crashes.
+        crashes_per_hour: Given<f64> = real().from(0.0)
+            .note(": crashes of a job in an hour of its run, whatever its width; the first one ends it")
+            .default_is("0")
+            .decides("Birkenheuer 2012 §2.2.1"),
         /// Whether the whole trace is one simulation, instead of batteries.
         whole_trace: Given<bool> = flag("false")
             .note(": the whole trace as one simulation, without batteries"),

@@ -383,7 +383,7 @@ impl Inputs {
             let records = self.records.get(source, || {
                 self.sources.records(settings, seed, draw, self.held())
             })?;
-            Ok::<_, Arc<InputError>>(self.sources.usable(&records, settings)?)
+            Ok::<_, Arc<InputError>>((self.sources).usable(&records, settings, seed, draw)?)
         };
         self.workloads.get_shared(key, || {
             let usable = if settings.fresh && settings.is_log() {

@@ -4,6 +4,7 @@
 //! One function a section, in one file a section. Each returns `None` after it has said what is
 //! wrong.
 
+mod early_ends;
 mod estimates;
 mod failures;
 mod policy;

@@ -36,11 +36,13 @@ impl Method {
 
 /// Keys of the workload that say nothing about which jobs were simulated: what settings make of the
 /// same jobs, and how many replications a run has.
-const NOT_THE_JOBS: [&str; 7] = [
+const NOT_THE_JOBS: [&str; 9] = [
     "workload.laxity",
     "workload.tightness.share",
     "workload.tightness.deadline",
     "workload.tightness.load",
+    "workload.early_ends.no_show_percent",
+    "workload.early_ends.crashes_per_hour",
     "workload.whole.exact_estimates",
     "workload.evaluation_jobs",
     "workload.source.jobs",

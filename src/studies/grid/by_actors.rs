@@ -199,6 +199,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
         whole: None,
         fresh: false,
         tightness: None,
+        early_ends: None,
     };
     let prepared = prepare(&settings, folder, 1).unwrap().batteries;
     let mut batteries: Vec<_> = prepared.iter().map(|jobs| jobs.to_vec()).collect();

@@ -1,7 +1,7 @@
 //! How tight estimates are, in what is learned from and in what is evaluated.
 
 use super::*;
-use crate::random;
+use crate::random::{self, Stream};
 use crate::units::{Nodes, Seconds};
 use crate::workload::battery::{Batteries, split};
 use crate::workload::job::JobId;
@@ -25,6 +25,7 @@ fn settings(tightness: Option<Tightness>, compression: Compression) -> WorkloadS
         whole: None,
         fresh: false,
         tightness,
+        early_ends: None,
     }
 }
 
@@ -38,8 +39,12 @@ fn recorded() -> Vec<Job> {
         .into()
 }
 
+fn chances() -> Stream {
+    random::stream(1, "test", 0, "early ends")
+}
+
 fn batteries(settings: &WorkloadSettings) -> (FirstJobs, Batteries) {
-    let usable = EstimatedJobs::of(recorded(), settings);
+    let usable = EstimatedJobs::of(recorded(), settings, chances());
     split("test", 3, &usable, settings, 0).unwrap()
 }
 
@@ -118,7 +123,7 @@ fn the_load_of_a_whole_trace_counts_them_in_the_same_way() {
             whole: Some(all.clone()),
             ..settings(tightness, Compression::target_load(0.5))
         };
-        let usable = EstimatedJobs::of(recorded(), &settings);
+        let usable = EstimatedJobs::of(recorded(), &settings, chances());
         let stream = |key: &str| random::stream(1, key, 0, "trace copy");
         let (jobs, factor) = whole("test", 3, &usable, &settings, &all, stream).unwrap();
         assert_eq!(factor, offered / 0.5);

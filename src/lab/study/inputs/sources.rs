@@ -74,7 +74,7 @@ impl InputSources {
             .map_err(|error| InputError::Workload(error.to_string()))
     }
 
-    /// Cleans the records.
+    /// Cleans the records, a draw of them, and ends jobs early where the settings say so.
     ///
     /// # Errors
     ///
@@ -83,8 +83,10 @@ impl InputSources {
         &self,
         records: &ParsedTrace,
         settings: &WorkloadSettings,
+        seed: u64,
+        draw: u32,
     ) -> Result<UsableJobs, InputError> {
-        workload::usable_jobs(records, settings)
+        workload::usable_jobs(records, settings, seed, draw)
             .map_err(|error| InputError::Workload(error.to_string()))
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
+use super::early_ends::early_ends;
 use super::first_span;
 use super::tightness::tightness;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -43,6 +44,7 @@ pub(crate) fn workload(
     let fresh = raw.fresh().is_on();
     let compression = compression(raw, &place, is_whole, problems);
     let tightness = tightness(raw, compression, is_whole, problems);
+    let early_ends = early_ends(raw, is_whole, problems);
     let battery_jobs = battery_jobs?;
     let whole = whole.ok()?;
     if fresh {
@@ -61,6 +63,7 @@ pub(crate) fn workload(
             whole,
             fresh,
             tightness: tightness?,
+            early_ends: early_ends?,
         });
     }
     let batteries = if fresh { 1 } else { replications };
@@ -127,6 +130,7 @@ pub(crate) fn workload(
         whole: None,
         fresh,
         tightness: tightness?,
+        early_ends: early_ends?,
     })
 }
 

@@ -43,13 +43,23 @@ pub(super) fn resolve(
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
     queued_parts(&settings, requests.as_ref(), raw, asked, problems)?;
     licences(&settings, requests.as_ref(), raw, problems)?;
-    if asked.workload.tightness.is_some() && clusters.excerpts == Excerpts::Fingerprint {
+    let early_ends = asked.workload.early_ends.unwrap_or_default();
+    let key = if asked.workload.tightness.is_some() {
+        Some("workload.estimate_tightness")
+    } else if early_ends.no_show_percent > 0.0 {
+        Some("workload.no_show_percent")
+    } else {
+        (early_ends.crashes_per_hour > 0.0).then_some("workload.crashes_per_hour")
+    };
+    if let Some(key) = key
+        && clusters.excerpts == Excerpts::Fingerprint
+    {
         problems.add(
             ProblemKind::Conflict,
-            "workload.estimate_tightness",
+            key,
             asked.place(),
             "excerpts are found by how accurate the recorded estimates are",
-            "add `clusters.excerpts = \"drawn\"` or `\"spaced\"`, which find the same excerpts whatever the estimates",
+            "add `clusters.excerpts = \"drawn\"` or `\"spaced\"`, which find the same excerpts whatever estimates and run times are",
         );
         return None;
     }

@@ -66,6 +66,7 @@ fn windows(file: &str, nodes: u32) -> Option<Vec<Arc<[Job]>>> {
         laxity: 2.0,
         fresh: false,
         tightness: None,
+        early_ends: None,
         whole: Some(WholeTrace {
             origin: Origin::Log,
             ..WholeTrace::default()

@@ -29,6 +29,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "excerpts are found by how accurate the recorded estimates are",
         ),
         (
+            "[[axis]]\nkey = \"workload.no_show_percent\"\nvalues = [5.0]",
+            "workload.no_show_percent",
+            Conflict,
+            "excerpts are found by how accurate the recorded estimates are",
+        ),
+        (
+            "[[axis]]\nkey = \"workload.crashes_per_hour\"\nvalues = [0.1]",
+            "workload.crashes_per_hour",
+            Conflict,
+            "add `clusters.excerpts = \"drawn\"`",
+        ),
+        (
             "[clusters]\ncount = 65",
             "clusters.count",
             OutOfRange,
