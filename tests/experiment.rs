@@ -8,6 +8,7 @@ mod fresh;
 
 mod identities;
 
+mod early_ends;
 mod tightness;
 
 mod unread;

@@ -4,6 +4,7 @@
 mod brokers;
 mod co_reservations;
 mod double_execution;
+mod early_ends;
 mod failures_by_load;
 mod kinds;
 mod longer_estimates;

@@ -311,7 +311,11 @@ mod tests {
         settings: &WorkloadSettings,
         replication: u32,
     ) -> Result<(FirstJobs, Batteries), WorkloadError> {
-        let usable = EstimatedJobs::of(usable.to_vec(), settings, stream(1, "test", 0, "early ends"));
+        let usable = EstimatedJobs::of(
+            usable.to_vec(),
+            settings,
+            stream(1, "test", 0, "early ends"),
+        );
         super::split(label, records, &usable, settings, replication)
     }
 

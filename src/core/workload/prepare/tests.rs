@@ -7,7 +7,7 @@ use crate::workload::battery::{Batteries, split};
 use crate::workload::job::JobId;
 use crate::workload::settings::{CleaningRules, WholeTrace, WorkloadSource};
 use crate::workload::whole::whole;
-use crate::workload::{Compression, FirstJobs, LoadTime, Tightness, WhichEstimate};
+use crate::workload::{Compression, EarlyEnds, FirstJobs, LoadTime, Tightness, WhichEstimate};
 
 const HALF: Tightness = Tightness::of(0.5);
 
@@ -64,6 +64,32 @@ fn estimates_are_tightened_in_what_is_learned_from_and_in_what_is_evaluated() {
         [(0, 50, 100), (50, 80, 210)]
     );
     assert_eq!(evaluated.batteries[0][0].runtime, Seconds(90));
+}
+
+#[test]
+fn early_ends_shorten_what_is_learned_from_and_what_is_evaluated_and_no_estimate() {
+    let factor = Compression::Factor { factor: 1.0 };
+    let all_stay_away = WorkloadSettings {
+        early_ends: Some(EarlyEnds {
+            no_show_percent: 100.0,
+            crashes_per_hour: 0.0,
+        }),
+        ..settings(Some(HALF), factor)
+    };
+    let (learning, evaluated) = batteries(&all_stay_away);
+    // Estimates and deadlines are those of users who know the recorded run times.
+    assert_eq!(times(&learning), [(0, 70, 140)]);
+    assert_eq!(
+        times(&evaluated.batteries[0]),
+        [(0, 50, 100), (50, 80, 210)]
+    );
+    let runs = learning.iter().chain(evaluated.batteries[0].iter());
+    assert!(runs.into_iter().all(|job| job.runtime == Seconds(1)));
+    assert_ne!(
+        all_stay_away.key(),
+        settings(Some(HALF), factor).key(),
+        "other jobs have another name"
+    );
 }
 
 #[test]
