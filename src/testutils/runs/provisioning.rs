@@ -13,7 +13,9 @@ use bookahead_lab::store::FinishedSimulation;
 use bookahead_lab::study::StudySpec;
 use bookahead_lab::sweep::Point;
 use bookahead_workflows::provisioning::study::provisioning_result;
-use bookahead_workflows::provisioning::study::{ProvisionedSettings, ProvisioningStudy};
+use bookahead_workflows::provisioning::study::{
+    ProcessorShares, ProvisionedSettings, ProvisioningStudy,
+};
 use bookahead_workflows::provisioning::{
     Advertised, Application, ApplicationTask, Background, BestEffortOutcome, BoughtSlot,
     Dependency, EffectOnOthers, FrontMember, NetworkSlots, PlanValue, PriceSample,
@@ -62,6 +64,7 @@ pub fn provisioned(
             speeds: Vec::new(),
             prices: Vec::new(),
             sites: Vec::new(),
+            shares: ProcessorShares::default(),
             network: NetworkSlots::default(),
             application: ApplicationSettings::default(),
             relative_wish: None,

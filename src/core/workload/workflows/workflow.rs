@@ -184,6 +184,16 @@ impl Workflow {
         Self::new(name, tasks, edges)
     }
 
+    /// The same workflow whose tasks need so many shares of each of their processors (Singh 2008,
+    /// §3): they are so many times as wide.
+    #[must_use]
+    pub fn in_shares(mut self, shares: u32) -> Self {
+        for task in &mut self.tasks {
+            task.nodes.0 = task.nodes.0.saturating_mul(shares);
+        }
+        self
+    }
+
     /// What it is called.
     #[must_use]
     pub fn name(&self) -> &str {

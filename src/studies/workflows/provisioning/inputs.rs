@@ -28,6 +28,22 @@ pub struct SiteWorkload {
 }
 
 impl SiteWorkload {
+    /// The same site where each processor is sold in so many shares (Singh 2008, §3); its own jobs
+    /// hold whole processors.
+    #[must_use]
+    pub fn in_shares(mut self, shares: u32) -> Self {
+        if shares == 1 {
+            return self;
+        }
+        self.nodes.0 *= shares;
+        let wider = |job: &Job| Job {
+            nodes: Nodes(job.nodes.0.saturating_mul(shares)),
+            ..job.clone()
+        };
+        self.jobs = self.jobs.iter().map(wider).collect();
+        self
+    }
+
     /// The jobs that are submitted after the second `now`.
     #[must_use]
     pub fn arrivals_after(&self, now: Seconds) -> &[Job] {

@@ -205,6 +205,7 @@ impl Study for ProvisioningStudy {
             settings.queue_choice = default.queue_choice;
             // A job has one task, and its volume is not known.
             about.application = ApplicationSettings::default();
+            about.shares.of_task = about.shares.of_processor;
             about.network = NetworkSlots::default();
             about.uncertainty = RuntimeUncertainty::default();
         }

@@ -35,6 +35,11 @@ section! {
         utilisation_percent: Given<f64> = real().above(0.0).below(100.0)
             .note(": the load that the own jobs of the first site are brought to (default: the trace as it is)")
             .decides("AMB-15, AMB-19"),
+        /// In how many shares each processor is sold.
+        shares: Given<u32> = integer_within(1, 64)
+            .note(": parts that each processor is sold in; the sites' own jobs hold whole processors, and whatever counts processors counts shares then, service units too")
+            .default_is("1")
+            .decides("Singh 2008 §3"),
         /// How fast the sites are for tasks of workflows.
         speeds: Given<Vec<f64>> = reals().from(0.01).to(100.0)
             .words("numbers from 0.01 to 100 by site, repeated where there are more sites: a task of a workflow runs and is booked for 1/speed of its time there, rounded up to seconds; the site's own jobs stay as they are; empty: 1 everywhere")
@@ -131,6 +136,11 @@ section! {
         mean_seconds: Given<u32> = integer_within(1, 1_000_000_000)
             .note(": mean run time")
             .default_is("1000"),
+        /// What a task needs of each of its processors.
+        task_shares: Given<u32> = integer_within(1, 64)
+            .note(": shares that a task needs of each of its processors (default: all of `sites.shares`)")
+            .default_in_words("all")
+            .decides("Singh 2008 §3"),
         /// Distribution of run times.
         runtimes: Option<RuntimeShape> = named::<RuntimeShape>().decides("AMB-16"),
         /// Mean width.

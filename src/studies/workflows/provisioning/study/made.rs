@@ -97,7 +97,7 @@ impl<'a> Made<'a> {
         let key = format!(
             "{}|{}|{failures}",
             self.spec.seed,
-            canonical_text(&about.sites)
+            canonical_text(&(&about.sites, about.shares))
         );
         self.shared.site_sets.get_shared(key, || {
             let sites = about
@@ -105,10 +105,10 @@ impl<'a> Made<'a> {
                 .iter()
                 .enumerate()
                 .map(|(place, settings)| {
-                    let site = self.loaded_site(settings)?;
+                    let site = self.loaded_site(settings)?.as_ref().clone();
                     Ok(SiteWorkload {
                         failures: self.site_failures(settings, place)?,
-                        ..site.as_ref().clone()
+                        ..site.in_shares(about.shares.of_processor)
                     })
                 })
                 .collect::<Result<Vec<_>, Arc<InputError>>>()?;
@@ -195,6 +195,9 @@ impl<'a> Made<'a> {
             }
             let (workflows, hashes): (Vec<Workflow>, Vec<Option<String>>) =
                 read.into_iter().unzip();
+            let workflows: Vec<Workflow> = (workflows.into_iter())
+                .map(|workflow| workflow.in_shares(about.shares.of_task))
+                .collect();
             let hashes: Option<Vec<String>> = hashes.into_iter().collect();
             Ok(SourcedWorkflow {
                 workflow: Arc::new(Workflow::merged(&workflows).map_err(undrawable)?),
@@ -256,7 +259,9 @@ impl<'a> Made<'a> {
         about: &ProvisionedSettings,
     ) -> Result<Arc<Application>, Arc<InputError>> {
         let workflow = self.workflow(about)?;
-        let sizes: Vec<Nodes> = about.sites.iter().map(|site| site.workload.nodes).collect();
+        let shares = about.shares.of_processor;
+        let size = |site: &SiteSettings| Nodes(site.workload.nodes.0 * shares);
+        let sizes: Vec<Nodes> = about.sites.iter().map(size).collect();
         let key = format!("{}|{sizes:?}", application_key(self.spec, about));
         self.shared.applications.get(key, || {
             let workflow = workflow.workflow.at_speeds(&about.speeds);
@@ -386,7 +391,7 @@ pub(super) fn background_key(
     format!(
         "{}|{}|{}|{}|{}|{}",
         spec.seed,
-        canonical_text(&about.sites),
+        canonical_text(&(&about.sites, about.shares.of_processor)),
         canonical_text(&settings.provider),
         canonical_text(&settings.replanning),
         settings.queue_choice.quantile().is_some(),
@@ -406,6 +411,7 @@ pub(super) fn application_key(spec: &SimulationSpec, about: &ProvisionedSettings
             &about.application,
             &about.speeds,
             &about.prices,
+            about.shares,
             about.network
         ))
     )

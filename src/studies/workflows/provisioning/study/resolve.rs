@@ -26,6 +26,7 @@ use bookahead_reservations::slots::study::slot_study;
 
 mod network;
 mod queues;
+mod shares;
 mod unlike;
 
 use self::network::network_fits;
@@ -65,11 +66,13 @@ pub(super) fn resolve(
     several_fit(own, &settings, number, problems)?;
     weights_fit(own, settings.search, problems)?;
     queues_fit(own, &settings, problems)?;
+    let shares = shares::shares(own, asked.failures, problems);
     let (speeds, prices) = unlike?;
     let about = ProvisionedSettings {
         sites: sites?,
         speeds,
         prices,
+        shares: shares?,
         network: network?,
         application: application?,
         relative_wish: relative,

@@ -49,6 +49,9 @@ pub struct ProvisionedSettings {
     /// everywhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
+    /// In which parts processors are sold.
+    #[serde(default, skip_serializing_if = "ProcessorShares::are_whole")]
+    pub shares: ProcessorShares,
     /// How bandwidth between sites is sold.
     #[serde(default, skip_serializing_if = "NetworkSlots::is_default")]
     pub network: NetworkSlots,
@@ -64,6 +67,33 @@ pub struct ProvisionedSettings {
     /// How long its tasks really run, and are booked for.
     #[serde(default, skip_serializing_if = "RuntimeUncertainty::is_default")]
     pub uncertainty: RuntimeUncertainty,
+}
+
+/// The parts in which processors are sold (Singh 2008, §3). Where they are, everything that counts
+/// processors counts parts: machines, jobs, tasks, slots, and service units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessorShares {
+    /// Shares of a processor, 1 or more.
+    pub of_processor: u32,
+    /// Shares that a task of a workflow needs of each of its processors, from 1 to all of them.
+    pub of_task: u32,
+}
+
+impl Default for ProcessorShares {
+    fn default() -> Self {
+        Self {
+            of_processor: 1,
+            of_task: 1,
+        }
+    }
+}
+
+impl ProcessorShares {
+    /// Whether processors are sold as a whole.
+    #[must_use]
+    pub fn are_whole(&self) -> bool {
+        self.of_processor == 1
+    }
 }
 
 /// A wish that is known in numbers when the application is.

@@ -4,8 +4,11 @@ use super::{ProvisioningSimulation, with_inputs};
 use std::sync::Arc;
 
 use crate::provisioning::study::ProvisioningStudy;
-use crate::provisioning::{ProvisioningInputs, Wish};
-use bookahead_core::units::Seconds;
+use crate::provisioning::{
+    ProvisioningInputs, ProvisioningOutcome, ProvisioningRun, TaskRun, Wish, provisioning_scene,
+};
+use bookahead_core::kernel::drive;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::study::{Studies, study};
 use bookahead_lab::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 
@@ -249,6 +252,64 @@ fn speeds_and_prices_of_sites_make_another_application_and_leave_the_sites_alone
     };
     let ratio = 3_600.0 * service_units / alike.application.least_cost();
     assert!((1.0..1.02).contains(&ratio), "{ratio}");
+}
+
+/// The thesis says of shares of processors that they work like processors (§3): four of them each,
+/// and tasks that need all four, are the same plans at the same times, and four times the units.
+#[test]
+fn processors_that_are_sold_in_shares_to_tasks_that_need_them_whole_are_processors() {
+    let prepared = prepared();
+    let run = |search: &str, sites: &str| {
+        let text =
+            format!("[sites]\n{sites}\n[[sites.more]]\n[provisioning]\nsearch = \"{search}\"\n");
+        let made = simulation(&prepared, &specs(&text)[0]);
+        let scene = provisioning_scene(&made.inputs, &made.settings, &made.seed);
+        let run = ProvisioningRun::of(drive(scene.expect("a scene"), false)).expect("a run");
+        let outcome = run.outcomes.into_iter().next().expect("an application");
+        (made.inputs, outcome)
+    };
+    for search in ["greedy", "moga", "best-effort", "single-slot"] {
+        let (whole, plain) = run(search, "");
+        let (shared, of_four) = run(search, "shares = 4");
+        assert_eq!(shared.sites[0].nodes, Nodes(4 * whole.sites[0].nodes.0));
+        assert_eq!(shared.background.starts, whole.background.starts);
+        assert!(!plain.tasks.is_empty());
+        let times = |outcome: &ProvisioningOutcome| {
+            let of_task = |task: &TaskRun| (task.task, task.site, task.start, task.end);
+            outcome.tasks.iter().map(of_task).collect::<Vec<_>>()
+        };
+        assert_eq!(times(&of_four), times(&plain), "{search}");
+        for (task, whole) in of_four.tasks.iter().zip(&plain.tasks) {
+            assert_eq!(task.nodes.0, 4 * whole.nodes.0);
+        }
+        let cost = |outcome: &ProvisioningOutcome| outcome.costs.iter().sum::<f64>();
+        assert!(
+            (cost(&of_four) - 4.0 * cost(&plain)).abs() < 1e-6,
+            "{search}"
+        );
+    }
+}
+
+#[test]
+fn tasks_that_need_a_share_are_as_wide_as_their_shares_beside_jobs_on_whole_processors() {
+    let prepared = prepared();
+    let made = |tables: &str| inputs(&prepared, &specs(tables)[0]);
+    let whole = made("");
+    let quarter = made("task_shares = 1\n[sites]\nshares = 4\n");
+    let widths = |inputs: &ProvisioningInputs| -> Vec<u32> {
+        let tasks = inputs.application.tasks().iter();
+        tasks.map(|task| task.nodes.0).collect()
+    };
+    assert_eq!(widths(&quarter), widths(&whole));
+    let of_jobs = whole.sites[0].jobs.iter().zip(quarter.sites[0].jobs.iter());
+    for (job, wider) in of_jobs {
+        assert_eq!(wider.nodes.0, 4 * job.nodes.0);
+    }
+    assert_eq!(quarter.background.starts, whole.background.starts);
+    assert_eq!(
+        quarter.sites[0].load.utilisation_percent,
+        whole.sites[0].load.utilisation_percent
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod network;
 mod queues;
 mod refusals;
+mod shares;
 mod site_speeds;
 
 use crate::provisioning::study::{ProvisionedSettings, ProvisioningStudy};
