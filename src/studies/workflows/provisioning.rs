@@ -35,6 +35,7 @@ mod scene;
 mod search;
 mod settings;
 mod site_load;
+mod slot_lifetimes;
 pub mod study;
 mod tariff;
 #[cfg(test)]

@@ -53,6 +53,7 @@ pub fn alone(
                 instants: vec![instant],
                 best_effort: best_effort.map(Arc::new).into_iter().collect(),
                 searched: None,
+                slots_left: Vec::new(),
                 parts: Vec::new(),
                 users: Users::default(),
                 alone: Vec::new(),

@@ -10,6 +10,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 use bookahead_core::workload::workflows::Workflow;
 
+use super::slot_lifetimes::{LOOKS, SlotsLeft};
 use super::{Application, Background, BestEffortRun, Genetic, PlanValue, Users};
 
 /// A site and its own jobs.
@@ -91,6 +92,9 @@ pub struct ProvisioningInputs {
     /// What the genetic search found on the slots of the instant, for every α at once; `None` for
     /// other searches, and where sites are not as they were.
     pub searched: Option<Arc<Genetic>>,
+    /// What is left of the slots that the sites advertise at each of these instants, later on; empty
+    /// where nobody asks.
+    pub slots_left: Vec<Arc<[SlotsLeft; LOOKS.len()]>>,
     /// The tasks of each application where several are submitted as one; else empty.
     pub parts: Vec<Range<usize>>,
     /// By submission, what each of them costs and takes alone; `None` where it does not end.

@@ -6,6 +6,7 @@ use bookahead_core::units::Nodes;
 
 use self::network::add_network;
 use self::several::add_applications;
+use super::slot_lifetimes::LOOKS;
 use super::{
     Application, EffectOnOthers, PlanValue, ProvisioningInputs, ProvisioningOutcome,
     ProvisioningRun, ProvisioningSettings, SearchMethod, SiteLoad, Wish, hypervolume,
@@ -69,7 +70,24 @@ pub fn provisioning_measures(
     add_users(&mut measured, inputs, run);
     add_others(&mut measured, &run.effects);
     add_sites(&mut measured, inputs);
+    add_slots_left(&mut measured, inputs);
     measured
+}
+
+/// What is left of advertised slots later on, over all instants of the simulation.
+fn add_slots_left(measured: &mut Measured, inputs: &ProvisioningInputs) {
+    const NAMES: [&str; LOOKS.len()] = [
+        "slots_left_1_minute_percent",
+        "slots_left_10_minutes_percent",
+        "slots_left_1_hour_percent",
+        "slots_left_6_hours_percent",
+    ];
+    for (look, name) in NAMES.into_iter().enumerate() {
+        let found = || inputs.slots_left.iter().map(|left| left[look]);
+        let left: u32 = found().map(|found| found.left).sum();
+        let advertised: u32 = found().map(|found| found.advertised).sum();
+        measured.add_ratio(name, 100.0 * f64::from(left), f64::from(advertised));
+    }
 }
 
 /// Cost and makespan of the plan; where best effort is the search, of what really happened, which

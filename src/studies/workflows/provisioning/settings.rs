@@ -59,6 +59,9 @@ pub struct ProvisioningSettings {
     /// waiting jobs.
     #[serde(rename = "reserving")]
     pub replanning: ReplanningSettings,
+    /// Whether it is measured how many advertised slots are left later.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub follow_slots: bool,
     /// Which sites users of single jobs ask.
     #[serde(default, skip_serializing_if = "AskedSites::is_default")]
     pub asked_sites: AskedSites,
@@ -91,6 +94,7 @@ impl Default for ProvisioningSettings {
                 displacement: Displacement::Skip,
                 ..ReplanningSettings::default()
             },
+            follow_slots: false,
             asked_sites: AskedSites::All,
             instants: 1,
         }
@@ -180,6 +184,10 @@ fn one() -> u32 {
 
 fn is_one(brokers: &u32) -> bool {
     *brokers == 1
+}
+
+fn is_off(flag: &bool) -> bool {
+    !*flag
 }
 
 fn yes() -> bool {

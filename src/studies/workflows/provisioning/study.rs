@@ -195,6 +195,10 @@ impl Study for ProvisioningStudy {
             // Nobody asks for slots, and the queue is the same.
             settings.provider = Provider::Queried;
         }
+        if settings.provider == Provider::Queried {
+            // No list says which slots there are.
+            settings.follow_slots = default.follow_slots;
+        }
         if source == Some(SlotSource::FreeRectangles) {
             // The rectangles are the queue's plan.
             settings.replanning.order = default.replanning.order;
@@ -388,6 +392,10 @@ pub fn with_inputs(
         wish: absolute(settings.wish, about.relative_wish, &application),
         ..settings.clone()
     };
+    let slots_left = match settings.follow_slots {
+        true => made.slots_left(&background_key, &sites, &background, &instants)?,
+        false => Vec::new(),
+    };
     let mut prepared = ProvisioningInputs {
         sites: Arc::clone(&sites),
         workflow: Arc::clone(&sourced.workflow),
@@ -398,6 +406,7 @@ pub fn with_inputs(
         instants,
         best_effort,
         searched,
+        slots_left,
         parts: sourced.parts.clone(),
         alone: Vec::new(),
         keep_prices: inputs.keep_samples,

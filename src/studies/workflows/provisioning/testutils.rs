@@ -179,6 +179,7 @@ pub fn inputs_of(
         background: Arc::new(background),
         instants: places.collect(),
         searched: None,
+        slots_left: Vec::new(),
         parts: Vec::new(),
         alone: Vec::new(),
         keep_prices: true,

@@ -47,6 +47,7 @@ fn inputs() -> ProvisioningInputs {
         instants: vec![0],
         best_effort: Vec::new(),
         searched: None,
+        slots_left: Vec::new(),
         parts: Vec::new(),
         users: Users::default(),
         alone: Vec::new(),

@@ -295,6 +295,10 @@ section! {
             .note(": how long a reservation is under way")
             .default_is("0")
             .decides("AMB-46"),
+        /// Whether it is measured how long advertised slots can be had.
+        follow_slots: Given<bool> = flag("false")
+            .note(": whether it is measured how many of the advertised slots are left after a minute, 10 minutes, an hour and 6 hours, if nobody buys one")
+            .decides("Singh 2008 §3"),
         /// How often a plan is made anew.
         replans: Given<u32> = integer(0)
             .note(": plans made anew because a slot was gone, before the application is given up")

@@ -2,6 +2,7 @@
 //! searches.
 
 use super::{ProvisionedSettings, RelativeWish};
+use crate::provisioning::slot_lifetimes::{LOOKS, SlotsLeft, slots_left};
 use crate::provisioning::{
     Application, Background, BestEffortRun, Genetic, ProvisioningSettings, QueueChoice,
     SiteWorkload, Users, Wish, best_effort, common_window, draw_instants, load_site,
@@ -61,6 +62,7 @@ pub(super) struct Shared {
     backgrounds: Cache<Background>,
     best_efforts: Cache<BestEffortRun>,
     searches: Cache<Genetic>,
+    slots_left: Cache<[SlotsLeft; LOOKS.len()]>,
 }
 
 /// What one simulation has made or shares.
@@ -311,6 +313,24 @@ impl<'a> Made<'a> {
                 )
             })
         })
+    }
+
+    /// What is left of advertised slots after each of these instants.
+    pub(super) fn slots_left(
+        &self,
+        background_key: &str,
+        sites: &[SiteWorkload],
+        background: &Background,
+        instants: &[usize],
+    ) -> Result<Vec<Arc<[SlotsLeft; LOOKS.len()]>>, Arc<InputError>> {
+        let of_one = |&instant: &usize| {
+            let key = format!("{background_key}|{instant}");
+            self.shared.slots_left.get(key, || {
+                let forks = background.fork(sites, instant);
+                Ok::<_, InputError>(slots_left(forks, background.instants[instant]))
+            })
+        };
+        instants.iter().map(of_one).collect()
     }
 
     pub(super) fn searched(
