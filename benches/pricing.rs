@@ -46,6 +46,7 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
         laxity: 2.0,
         fresh: false,
         tightness: None,
+        early_ends: None,
         whole: Some(WholeTrace {
             days: Some(days),
             copy: Some(TraceCopy {

@@ -184,6 +184,7 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
         laxity: 2.0,
         fresh: false,
         tightness: None,
+        early_ends: None,
         whole: Some(WholeTrace {
             days: Some(30.0),
             copy: Some(TraceCopy {

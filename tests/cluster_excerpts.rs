@@ -39,6 +39,7 @@ fn blue() -> Option<&'static [Job]> {
             whole: Some(WholeTrace::default()),
             fresh: false,
             tightness: None,
+            early_ends: None,
         };
         let folder = TraceFolder {
             path: Some(folder.into()),

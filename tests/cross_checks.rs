@@ -32,6 +32,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         whole: None,
         fresh: false,
         tightness: None,
+        early_ends: None,
     };
     let folder = TraceFolder {
         path: Some(folder.into()),

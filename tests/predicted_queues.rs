@@ -34,6 +34,7 @@ fn jobs(file: &str, nodes: u32) -> Option<Vec<Job>> {
         laxity: 2.0,
         fresh: false,
         tightness: None,
+        early_ends: None,
         whole: Some(WholeTrace {
             origin: Origin::Log,
             ..WholeTrace::default()

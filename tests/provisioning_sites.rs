@@ -38,6 +38,7 @@ fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, Str
         laxity: 2.0,
         fresh: false,
         tightness: None,
+        early_ends: None,
         whole: Some(WholeTrace {
             days,
             copy: None,

@@ -227,6 +227,7 @@ fn settings(log: &Log, compression: Compression) -> WorkloadSettings {
         whole: None,
         fresh: false,
         tightness: None,
+        early_ends: None,
     }
 }
 

@@ -52,6 +52,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
         whole: None,
         fresh: false,
         tightness: None,
+        early_ends: None,
     };
     let settings = match folder {
         Some(_) => WorkloadSettings {

@@ -48,6 +48,7 @@ static LOG: LazyLock<Log> = LazyLock::new(|| {
         whole: None,
         fresh: false,
         tightness: None,
+        early_ends: None,
     };
     let workload = prepare(&settings, &folder.unwrap_or_default(), 1)
         .expect("the model is whole, and the folder named by BOOKAHEAD_TRACES holds KTH");

@@ -600,6 +600,7 @@ fn consume_trace(path: &Path, folder: &Path) {
         whole: None,
         fresh: false,
         tightness: None,
+        early_ends: None,
     };
     for compression in [
         settings.compression,

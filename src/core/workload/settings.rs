@@ -461,6 +461,7 @@ mod tests {
             whole: None,
             fresh: false,
             tightness: None,
+            early_ends: None,
         };
         assert_eq!(
             settings.key(),

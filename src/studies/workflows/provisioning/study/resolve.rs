@@ -298,6 +298,7 @@ fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSett
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
         refund: refund?,
+        follow_slots: raw.follow_slots().is_on(),
         asked_sites: raw.asked_sites.unwrap_or_default(),
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
