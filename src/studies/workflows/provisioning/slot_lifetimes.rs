@@ -30,9 +30,12 @@ pub fn slots_left(sites: Vec<BestEffortSite<'_>>, now: Seconds) -> [SlotsLeft; L
     let mut all = [SlotsLeft::default(); LOOKS.len()];
     for BestEffortSite { mut site, arrivals } in sites {
         let advertised = site.advertised();
-        site.submit(arrivals.iter().cloned());
+        let mut ahead = arrivals;
         for (span, found) in LOOKS.into_iter().zip(&mut all) {
             let then = now + span;
+            let arrived;
+            (arrived, ahead) = ahead.split_at(ahead.partition_point(|job| job.submit <= then));
+            site.submit(arrived.iter().cloned());
             site.pass_to(then);
             for slot in advertised.iter().filter(|slot| slot.end > then) {
                 found.advertised += 1;

@@ -33,7 +33,7 @@ fn shares_that_cannot_be_are_refused() {
             "a processor has 1",
         ),
         (
-            "[sites]\nshares = 2\n[failures]\nsource = \"generated\"\nmtbf_hours = 100\n",
+            "[sites]\nshares = 2\n[failures]\nsource = \"lanl\"\nsystems = [18]\n",
             "sites.shares",
             Conflict,
             "say `failures.source = \"none\"`",
