@@ -9,6 +9,7 @@ mod failures_by_load;
 mod kinds;
 mod longer_estimates;
 mod network;
+mod offered;
 mod overlap;
 mod packing;
 mod refunds;
