@@ -1,20 +1,13 @@
 //! Usable jobs with the estimates that they ask for, and where a load counts them, with the
 //! recorded ones.
 
-mod early_ends;
-mod tightness;
-
 use std::sync::Arc;
 
-pub use self::early_ends::EarlyEnds;
-pub use self::tightness::{Tightness, WhichEstimate};
-
+use super::early_ends::Chance;
 use super::job::Job;
 use super::settings::WorkloadSettings;
 use crate::random::Stream;
 use crate::units::Seconds;
-
-use self::early_ends::Chance;
 
 /// The usable jobs of a trace as a simulation learns from them and evaluates them.
 #[derive(Clone, Debug)]

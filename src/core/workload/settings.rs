@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::estimated::{EarlyEnds, Tightness};
+use super::early_ends::EarlyEnds;
 use super::swf::log_name;
 use super::test_jobs::TestJobs;
+use super::tightness::Tightness;
 use crate::units::Nodes;
 
 /// Everything that determines the jobs of a simulation, apart from seed and replication.

@@ -92,7 +92,7 @@ pub struct ProvisioningInputs {
     /// What the genetic search found on the slots of the instant, for every α at once; `None` for
     /// other searches, and where sites are not as they were.
     pub searched: Option<Arc<Genetic>>,
-    /// What is left of the slots that the sites advertise at each of these instants, later on; empty
+    /// What is left later of the slots that the sites advertise at each of these instants; empty
     /// where nobody asks.
     pub slots_left: Vec<Arc<[SlotsLeft; LOOKS.len()]>>,
     /// The tasks of each application where several are submitted as one; else empty.

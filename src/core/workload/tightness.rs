@@ -71,8 +71,8 @@ impl Tightness {
     }
 
     /// What distinguishes a workload with these estimates from one with the recorded ones, for
-    /// [`WorkloadSettings::key`](crate::workload::WorkloadSettings::key).
-    pub(in crate::workload) fn key(&self) -> String {
+    /// [`WorkloadSettings::key`](super::WorkloadSettings::key).
+    pub(super) fn key(&self) -> String {
         let by = |what: &str, which: WhichEstimate| match which {
             WhichEstimate::Tightened => String::new(),
             WhichEstimate::Recorded => format!(",{what}:recorded"),

@@ -60,8 +60,8 @@ impl EarlyEnds {
     }
 
     /// What distinguishes a workload with these from one without, for
-    /// [`WorkloadSettings::key`](crate::workload::WorkloadSettings::key).
-    pub(in crate::workload) fn key(&self) -> String {
+    /// [`WorkloadSettings::key`](super::WorkloadSettings::key).
+    pub(super) fn key(&self) -> String {
         format!(
             ";early-ends={}%,{}/h",
             self.no_show_percent, self.crashes_per_hour
