@@ -277,7 +277,7 @@ proptest! {
 #[test]
 fn equal_scores_stay_as_the_choices_before_left_them() {
     // Without a request UNI is w / log2(n). At 7, when the second starts, that is 5/2 for the third
-    // and 1/1 for the fifth. At 10, when the fourth starts, which was chosen at 7, it is 4 for both.
+    // and 1/1 for the fifth. At 10, when the fourth starts, chosen at 7, it is 4 for both.
     let given = [
         (0, 4, 7, 7),
         (1, 4, 3, 3),
