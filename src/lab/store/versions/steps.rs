@@ -1,6 +1,27 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// Storage that parts of requests need, and candidates that lacked it.
+pub(super) const TO_23: &str = "
+CREATE TABLE co_storage (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    gb INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, part),
+    FOREIGN KEY (simulation, request, part) REFERENCES co_part (simulation, request, part)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_storage_lack (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    candidates INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, cluster),
+    FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
+) STRICT, WITHOUT ROWID;
+";
+
 /// Licences that parts of requests need, and candidates that lacked them.
 pub(super) const TO_22: &str = "
 CREATE TABLE co_licences (
