@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 31] = [
+const TABLES: [&str; 33] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail,
         m.jobs_hash, m.failures_hash
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",

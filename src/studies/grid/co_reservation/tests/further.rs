@@ -7,7 +7,7 @@ use bookahead_core::workload::{CoRequest, FurtherCounts, FurtherResource};
 use super::interleaving::{check, run};
 use super::whole_run::{empty_clusters, request, settings, simulate};
 use crate::co_reservation::local::PartOutcome;
-use crate::co_reservation::testutils::further_situation;
+use crate::co_reservation::testutils::{Situation, further_situation};
 use crate::co_reservation::*;
 
 /// So much of one resource, and none of the other.
@@ -197,6 +197,33 @@ fn counts_that_nobody_lacks_change_nothing() {
         for part in found.parts.iter_mut().flatten() {
             part.order.further = FurtherCounts::NONE;
         }
+        assert_eq!(found, expected, "situation {number}");
+    }
+}
+
+#[test]
+fn a_second_count_that_the_same_parts_need_in_proportion_changes_nothing() {
+    for number in 0..200 {
+        let mut one = further_situation(number);
+        let mut two = further_situation(number);
+        let licences = |counts: &mut FurtherCounts| counts.storage_gb = 0;
+        let in_proportion = |counts: &mut FurtherCounts| counts.storage_gb = 10 * counts.licences;
+        let change = |situation: &mut Situation, change: fn(&mut FurtherCounts)| {
+            change(&mut situation.settings.local.further);
+            let mut requests = situation.inputs.requests.to_vec();
+            let counts = requests.iter_mut().flat_map(|it| &mut it.further);
+            counts.for_each(change);
+            situation.inputs.requests = requests.into();
+        };
+        change(&mut one, licences);
+        change(&mut two, in_proportion);
+        let (expected, _) = run(&one);
+        let (mut found, _) = run(&two);
+        let requests = found.requests.iter_mut();
+        let needed = requests.flat_map(|it| &mut it.request.further);
+        let orders = found.parts.iter_mut().flatten();
+        let held = orders.map(|part| &mut part.order.further);
+        needed.chain(held).for_each(licences);
         assert_eq!(found, expected, "situation {number}");
     }
 }
