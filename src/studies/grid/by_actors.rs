@@ -60,7 +60,8 @@ fn compare_grid(
 fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
     let mut granted = 0;
     for number in 0..150 {
-        // Every third one has parts that need licences and storage, and an agent where something fails.
+        // Every third one has parts that need licences and storage, and an agent where something
+        // fails.
         let mut situation = match number % 3 {
             0 => further_situation(number),
             _ => situation(number),

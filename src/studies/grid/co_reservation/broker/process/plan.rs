@@ -323,7 +323,8 @@ pub(super) fn shuffle_stream(rules: &Rules, request: &CoRequest, round: u32) -> 
     rules.seed.stream(&name)
 }
 
-/// How many clusters are large enough for each part, most CPUs first. All have the same beside CPUs.
+/// How many clusters are large enough for each part, most CPUs first. All have the same beside
+/// CPUs.
 pub(super) fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Vec<u64> {
     let large = |part: &usize| {
         let known = rules.known();
