@@ -55,7 +55,7 @@ fn request() -> CoRequest {
         deadline: Seconds(3_600 + 7_200 + 86_400),
         duration: Seconds(7_200),
         parts: [512, 384, 256, 192, 160, 128].map(Nodes).to_vec(),
-        licences: Vec::new(),
+        further: Vec::new(),
         preference: Preference::default(),
         task: None,
     }

@@ -6,7 +6,7 @@ use bookahead::scheduling::JobOutcome;
 use bookahead::scheduling::queue::{Backfilling, PlannedQueue};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
-    CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
+    CleaningRules, CoRequestId, FurtherCounts, Job, JobId, ParsedTrace, TraceFolder, clean,
 };
 use bookahead_grid::co_reservation::local::{
     ClusterId, LocalService, LocalSettings, PartOrder, Precedence, Probe, ProbeFilters,
@@ -114,7 +114,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 request: CoRequestId(number),
                 duration: Seconds(7_200),
                 parts: vec![Nodes(96), Nodes(64)],
-                licences: Vec::new(),
+                further: Vec::new(),
                 starts: (0..20).map(|step| now + Seconds(step * 1_080)).collect(),
                 filters: ProbeFilters {
                     counting: true,
@@ -137,7 +137,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 order: 0,
                 part: offered.part,
                 nodes: probe.parts[usize::from(offered.part)],
-                licences: 0,
+                further: FurtherCounts::NONE,
                 start: offered.start,
                 duration: probe.duration,
                 pof_limit: 0.0,

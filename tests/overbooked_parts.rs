@@ -12,7 +12,7 @@ use bookahead::random::{Stream, stream};
 use bookahead::scheduling::JobOutcome;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
-    CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
+    CleaningRules, CoRequestId, FurtherCounts, Job, JobId, ParsedTrace, TraceFolder, clean,
 };
 use bookahead_grid::co_reservation::local::{
     ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Precedence, Probe,
@@ -99,7 +99,7 @@ fn order(number: u32, nodes: u32, start: i64, duration: i64, pof_limit: f64) -> 
         order: 0,
         part: 0,
         nodes: Nodes(nodes),
-        licences: 0,
+        further: FurtherCounts::NONE,
         start: Seconds(start),
         duration: Seconds(duration),
         pof_limit,
@@ -112,7 +112,7 @@ fn pof(machine: &mut ReservationService, now: i64, order: &PartOrder) -> Option<
         request: order.request,
         duration: order.duration,
         parts: vec![order.nodes],
-        licences: Vec::new(),
+        further: Vec::new(),
         starts: vec![order.start],
         filters: COUNTING,
         degrees: false,
@@ -199,7 +199,7 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
         request: CoRequestId(0),
         duration: Seconds(3_600),
         parts: vec![Nodes(4), Nodes(2)],
-        licences: Vec::new(),
+        further: Vec::new(),
         starts: vec![Seconds(600), Seconds(1_000)],
         filters: COUNTING,
         degrees: false,
@@ -695,7 +695,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             request: CoRequestId(number),
             duration: Seconds(duration),
             parts: vec![Nodes(nodes)],
-            licences: Vec::new(),
+            further: Vec::new(),
             starts: (0..20).map(|step| Seconds(now + 600 * step)).collect(),
             filters: COUNTING,
             degrees: false,

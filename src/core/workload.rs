@@ -45,10 +45,10 @@ pub use clusters::{
     PUBLISHED_CLUSTERS, PublishedCluster, cut_clusters,
 };
 pub use co_reservations::{
-    Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherParts, LeadRule, MOST_PARTS,
-    MOST_STAGES, PartLicences, Preference, RequestKind, RequestKinds, RequestPreset, SlackRule,
-    TemplateSelection, TemplateSource, WORK_TOLERANCE, WorkflowShape, WorkflowTask,
-    generate_co_requests,
+    Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherCounts, FurtherParts,
+    FurtherResource, LeadRule, MOST_PARTS, MOST_STAGES, PartNeed, Preference, RequestKind,
+    RequestKinds, RequestPreset, SlackRule, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+    WorkflowShape, WorkflowTask, generate_co_requests,
 };
 pub use delay_costs::{COST_CLASSES, CostSpread, DELAY_COSTS_STREAM, DelayCosts};
 pub use early_ends::EarlyEnds;

@@ -402,6 +402,44 @@ fn the_page_about_types_of_requests_gives_its_row_of_early_against_cheap_again()
 }
 
 #[test]
+fn the_page_about_storage_gives_its_rows_of_both_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/storage.toml",
+        &[
+            (r#"["a1", "a2-sorted", "a4"]"#, r#"["a2-sorted"]"#),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/storage.md";
+    let store = folder.path().join("it.db");
+    let [all, by_need] = &queries(page)[..] else {
+        panic!("two queries");
+    };
+    let of = |query: &str, scarce: &str| Setting::of(&store, query, 20, &[("scarce", scarce)]);
+    let more = |scarce: &str| of(all, scarce).difference("co_failure_rate", 2.093, 3);
+    let row = format!(
+        "| RW3 | A2, earliest first | {:.3} | {} | {} | {} | {} | {} |\n",
+        of(all, "plenty").mean("co_failure_rate"),
+        more("licences"),
+        more("storage"),
+        more("both"),
+        more("second"),
+        more("beyond the sum"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+    let needs = ["none", "licence", "storage", "both"];
+    let row = needs.map(|need| of(by_need, "both").difference(need, 2.093, 3));
+    let row = format!("| RW3 | A2, earliest first | {} |\n", row.join(" | "));
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
 fn the_page_about_licences_gives_its_row_of_two_again() {
     if !has_traces() {
         return;

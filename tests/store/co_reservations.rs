@@ -51,16 +51,19 @@ fn a_run_of_several_clusters_is_in_the_store_as_it_was_with_time_lines_of_the_fi
     let free = "SELECT count(*) FROM v_co_free_cpus WHERE request = 6 AND free = 70
         AND start = submit + 3600 AND \"end\" > start";
     assert_eq!(whole(free), 4 * 3);
-    // The second part of request 6 needs two licences, and five candidates of each cluster lacked
-    // some: of 40 candidates 20 + 5 + 10 were discarded.
+    // The second part of request 6 needs two licences and 300 GB, and at each cluster five
+    // candidates lacked licences, three storage: of 40 candidates 20 + 5 + 3 + 10 were discarded.
     assert_eq!(whole("SELECT count(*) FROM co_licences"), 4);
+    assert_eq!(whole("SELECT count(*) FROM co_storage"), 4);
+    assert_eq!(whole("SELECT sum(storage_gb) FROM v_co_part"), 4 * 300);
     let needed = "SELECT sum(licences) FROM v_co_part WHERE request = 6 AND part = 1";
     assert_eq!(whole(needed), 4 * 2);
     assert_eq!(whole("SELECT sum(licences) FROM v_co_part"), 4 * 2);
     let lacking = "SELECT count(*) FROM v_co_probe WHERE request = 6 AND licences = 5
-        AND filtering_degree = 35.0 / 40";
+        AND storage = 3 AND filtering_degree = 38.0 / 40";
     assert_eq!(whole(lacking), 4 * 3);
     assert_eq!(whole("SELECT sum(licences) FROM v_co_probe"), 4 * 3 * 5);
+    assert_eq!(whole("SELECT sum(storage) FROM v_co_probe"), 4 * 3 * 3);
     assert_eq!(whole("SELECT count(*) FROM time_line"), 2 * 3 * 361);
     assert_eq!(
         whole(
@@ -137,6 +140,8 @@ fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replica
         ("co_free_cpus", 2 * 8 * 3),
         ("co_licences", 4),
         ("co_licence_lack", 2 * 3),
+        ("co_storage", 4),
+        ("co_storage_lack", 2 * 3),
         ("time_line", 2 * 3 * 361),
         ("job_outcome", 0),
     ] {

@@ -111,6 +111,9 @@ const OF_17: [&str; 3] = ["best_effort_run", "best_effort_job", "best_effort_fat
 /// The table that version 20 added.
 const OF_20: [&str; 1] = ["twin_job"];
 
+/// The tables that version 23 added, those first that refer to others.
+const OF_23: [&str; 2] = ["co_storage_lack", "co_storage"];
+
 /// The tables that version 22 added, those first that refer to others.
 const OF_22: [&str; 2] = ["co_licence_lack", "co_licences"];
 
@@ -120,14 +123,23 @@ const OF_21: [&str; 1] = ["co_free_cpus"];
 /// The tables that version 19 added, those first that refer to others.
 const OF_19: [&str; 2] = ["co_task_order", "co_task"];
 
+/// The tables that version 21 and those behind it added.
+fn since_21() -> impl Iterator<Item = &'static str> {
+    OF_23.into_iter().chain(OF_22).chain(OF_21)
+}
+
+fn drop_tables(file: &Connection, tables: impl IntoIterator<Item = &'static str>) {
+    for table in tables {
+        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+}
+
 fn drop_tables_since_13(file: &Connection) {
-    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
+    let since_20 = since_21().chain(OF_20);
     let since_19 = since_20.chain(OF_19);
     let since_17 = since_19.chain(OF_17);
     let since_15 = since_17.chain(OF_16).chain(OF_15);
-    for table in since_15.chain(OF_14).chain(OF_13) {
-        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
-    }
+    drop_tables(file, since_15.chain(OF_14).chain(OF_13));
 }
 
 fn drop_views(file: &Connection) {
@@ -157,7 +169,8 @@ fn a_store_of_version_17_gets_the_verdict_of_late_requests_and_the_replications_
         "INSERT INTO run_rule VALUES
             (1, 'select', 'gain', 'acceptance.pof_max', 'largest', NULL, 0.02, 1, 0.95, 10, 5, 20, 0, NULL);
          ALTER TABLE run_rule DROP COLUMN population;
-         DROP TABLE co_licence_lack; DROP TABLE co_licences; DROP TABLE co_free_cpus; DROP TABLE twin_job; DROP TABLE co_task_order; DROP TABLE co_task;
+         DROP TABLE co_storage_lack; DROP TABLE co_storage; DROP TABLE co_licence_lack; DROP TABLE co_licences;
+         DROP TABLE co_free_cpus; DROP TABLE twin_job; DROP TABLE co_task_order; DROP TABLE co_task;
          DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
     )
     .unwrap();
@@ -178,10 +191,8 @@ fn a_store_of_version_18_gets_the_tasks_of_workflows_and_the_verdict_of_those_gi
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
-    for table in since_20.chain(OF_19) {
-        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
-    }
+    let since_20 = since_21().chain(OF_20);
+    drop_tables(&file, since_20.chain(OF_19));
     file.execute_batch("DELETE FROM co_verdict WHERE name = 'abandoned'; PRAGMA user_version = 18")
         .unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
@@ -198,11 +209,8 @@ fn a_store_of_version_20_gets_the_table_of_free_cpus() {
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    file.execute_batch(
-        "DROP TABLE co_licence_lack; DROP TABLE co_licences; DROP TABLE co_free_cpus;
-         PRAGMA user_version = 20",
-    )
-    .unwrap();
+    drop_tables(&file, since_21());
+    file.execute_batch("PRAGMA user_version = 20").unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
     assert_eq!(definitions(&file), new);
 }
@@ -215,14 +223,33 @@ fn a_store_of_version_21_gets_the_licences_of_parts_and_the_refusal_for_want_of_
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
+    drop_tables(&file, OF_23.into_iter().chain(OF_22));
     file.execute_batch(
-        "DROP TABLE co_licence_lack; DROP TABLE co_licences;
-         DELETE FROM attempt_fate WHERE name = 'refused-licences'; PRAGMA user_version = 21",
+        "DELETE FROM attempt_fate WHERE name = 'refused-licences'; PRAGMA user_version = 21",
     )
     .unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
     assert_eq!(definitions(&file), new);
     let refused = "SELECT count(*) FROM attempt_fate WHERE name = 'refused-licences'";
+    assert_eq!(count(&file, refused), 1);
+}
+
+#[test]
+fn a_store_of_version_22_gets_the_storage_of_parts_and_the_refusal_for_want_of_it() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    drop_views(&file);
+    drop_tables(&file, OF_23);
+    file.execute_batch(
+        "DELETE FROM attempt_fate WHERE name = 'refused-storage'; PRAGMA user_version = 22",
+    )
+    .unwrap();
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(definitions(&file), new);
+    let refused = "SELECT count(*) FROM attempt_fate WHERE name = 'refused-storage'";
     assert_eq!(count(&file, refused), 1);
 }
 
@@ -371,13 +398,11 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     };
     let new = others(&file);
     drop_views(&file);
-    let since_20 = OF_22.into_iter().chain(OF_21).chain(OF_20);
+    let since_20 = since_21().chain(OF_20);
     let since_19 = since_20.chain(OF_19);
     let since_17 = since_19.chain(OF_17);
     let since_15 = since_17.chain(OF_16).chain(OF_15);
-    for table in since_15.chain(OF_14) {
-        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
-    }
+    drop_tables(&file, since_15.chain(OF_14));
     file.execute_batch(
         "PRAGMA foreign_keys = OFF;
          INSERT INTO market_cluster VALUES (1, 0, 1.0, 2, 0, 1, 0.5, 0.0, 0.0);

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 31] = [
+const TABLES: [&str; 33] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail,
         m.jobs_hash, m.failures_hash
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
@@ -43,6 +43,9 @@ const TABLES: [&str; 31] = [
     "SELECT m.identity, l.* FROM co_licences l JOIN simulation m ON m.id = l.simulation ORDER BY 1, l.request, l.part",
     "SELECT m.identity, l.* FROM co_licence_lack l JOIN simulation m ON m.id = l.simulation
      ORDER BY 1, l.request, l.cluster",
+    "SELECT m.identity, s.* FROM co_storage s JOIN simulation m ON m.id = s.simulation ORDER BY 1, s.request, s.part",
+    "SELECT m.identity, s.* FROM co_storage_lack s JOIN simulation m ON m.id = s.simulation
+     ORDER BY 1, s.request, s.cluster",
     "SELECT m.identity, t.* FROM time_line t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.cluster, t.time",
     "SELECT m.identity, t.* FROM workflow_site t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.site",
     "SELECT m.identity, t.* FROM workflow_submission t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission",

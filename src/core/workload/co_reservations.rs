@@ -2,14 +2,16 @@
 //! (Meltzer 2005, §3). A single job is a request of one part, a workflow several requests that
 //! follow each other.
 
+mod further;
 mod generator;
 mod kinds;
 mod settings;
 
+pub use further::{FurtherCounts, FurtherResource};
 pub use generator::{MOST_PARTS, generate_co_requests};
 pub use kinds::{MOST_STAGES, RequestKind, RequestKinds, WorkflowShape, WorkflowTask};
 pub use settings::{
-    Bursts, CoRequestSettings, FurtherParts, LeadRule, PartLicences, RequestPreset, SlackRule,
+    Bursts, CoRequestSettings, FurtherParts, LeadRule, PartNeed, RequestPreset, SlackRule,
     TemplateSelection, TemplateSource, WORK_TOLERANCE,
 };
 
@@ -45,10 +47,10 @@ pub struct CoRequest {
     pub duration: Seconds,
     /// CPUs of each part, as asked (`res`).
     pub parts: Vec<Nodes>,
-    /// Licences that each part needs beside its CPUs, in the same order (Meltzer 2005, §2); empty
-    /// where no part needs any.
+    /// What each part needs beside its CPUs, in the same order (Meltzer 2005, §2); empty where no
+    /// part needs anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub licences: Vec<u32>,
+    pub further: Vec<FurtherCounts>,
     /// What the best candidate is, for the algorithm that lets the client choose (A5).
     pub preference: Preference,
     /// Its place in a workflow; `None` where it stands alone.
@@ -92,10 +94,10 @@ impl CoRequest {
         self.deadline - self.earliest - self.duration
     }
 
-    /// Licences that a part needs.
+    /// What a part needs beside its CPUs.
     #[must_use]
-    pub fn licences_of(&self, part: usize) -> u32 {
-        self.licences.get(part).copied().unwrap_or(0)
+    pub fn further_of(&self, part: usize) -> FurtherCounts {
+        self.further.get(part).copied().unwrap_or_default()
     }
 
     /// What the client asks for.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use crate::co_reservation::testutils::{licensed_situation, queueing_situation, situation};
+use crate::co_reservation::testutils::{further_situation, queueing_situation, situation};
 use crate::co_reservation::{
     Algorithm, ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
     RiskChoice, RiskSettings, WatchSettings, co_reservation_scene,
@@ -60,9 +60,10 @@ fn compare_grid(
 fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
     let mut granted = 0;
     for number in 0..150 {
-        // Every third one has parts that need licences, and an agent where something fails.
+        // Every third one has parts that need licences and storage, and an agent where something
+        // fails.
         let mut situation = match number % 3 {
-            0 => licensed_situation(number),
+            0 => further_situation(number),
             _ => situation(number),
         };
         if let (0, Some(failures)) = (number % 3, &mut situation.settings.failures) {
@@ -218,7 +219,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
             deadline: earliest + job.estimate + Seconds(job.estimate.0 * 6).min(Seconds(86_400)),
             duration: job.estimate,
             parts: vec![job.nodes, job.nodes],
-            licences: Vec::new(),
+            further: Vec::new(),
             preference: Preference::default(),
             task: None,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::{JobOutcome, Verdict};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, FurtherCounts, Job, JobId, Preference};
 use bookahead_grid::co_reservation::local::{
     ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome, Precedence, Refusal,
 };
@@ -103,6 +103,13 @@ fn ran(job: &Job) -> JobOutcome {
     }
 }
 
+fn counts(licences: u32, storage_gb: u32) -> FurtherCounts {
+    FurtherCounts {
+        licences,
+        storage_gb,
+    }
+}
+
 fn request(id: u32) -> CoRequest {
     let submit = Seconds(i64::from(id) * 50_000);
     let duration = Seconds(1_800 * i64::from(1 + id));
@@ -115,7 +122,10 @@ fn request(id: u32) -> CoRequest {
         deadline: submit + Seconds(3_600 + 21_600) + duration,
         duration,
         parts: vec![Nodes(10 + id), Nodes(20 + id)],
-        licences: if id == 6 { vec![0, 2] } else { Vec::new() },
+        further: match id {
+            6 => vec![FurtherCounts::NONE, counts(2, 300)],
+            _ => Vec::new(),
+        },
         preference: Preference::default(),
         task: None,
     }
@@ -167,6 +177,7 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
                     unfiltered: 40,
                     counting: 10 * (id % 4),
                     licences: if id == 6 { 5 } else { 0 },
+                    storage: if id == 6 { 3 } else { 0 },
                     backlog: 10,
                     quota: 0,
                     exempt: 1,
@@ -238,7 +249,7 @@ fn parts(outcomes: &[CoOutcome], cluster: u16) -> Vec<PartOutcome> {
                     order: part as u32,
                     part: part as u16,
                     nodes: request.parts[place],
-                    licences: 0,
+                    further: FurtherCounts::NONE,
                     start,
                     duration: request.duration,
                     pof_limit: 0.0,

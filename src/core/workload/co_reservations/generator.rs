@@ -6,10 +6,9 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::settings::{
-    CoRequestSettings, FurtherParts, PartLicences, TemplateSelection, TemplateSource,
-    WORK_TOLERANCE,
+    CoRequestSettings, FurtherParts, TemplateSelection, TemplateSource, WORK_TOLERANCE,
 };
-use super::{CoRequest, CoRequestId, MOST_STAGES, RequestKind, WorkflowShape};
+use super::{CoRequest, CoRequestId, FurtherCounts, MOST_STAGES, RequestKind, WorkflowShape};
 use crate::random::{self, Stream};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::Workflow;
@@ -34,6 +33,8 @@ struct Draws {
     widths: [f64; MOST_PARTS as usize - 1],
     /// Whether each part needs licences.
     licences: [f64; MOST_PARTS as usize],
+    /// Whether each part needs storage.
+    storage: [f64; MOST_PARTS as usize],
 }
 
 /// Makes requests from the merged jobs of clusters, in order of submission with ids from 0.
@@ -75,6 +76,7 @@ pub fn generate_co_requests(
     order.shuffle(&mut orders);
     let mut draws = stream("co-requests draws");
     let mut licences = stream("co-requests licences");
+    let mut storage = stream("co-requests storage");
     let draws: Vec<Draws> = templates
         .iter()
         .map(|_| Draws {
@@ -83,6 +85,7 @@ pub fn generate_co_requests(
             burst: draws.random(),
             widths: std::array::from_fn(|_| draws.random()),
             licences: std::array::from_fn(|_| licences.random()),
+            storage: std::array::from_fn(|_| storage.random()),
         })
         .collect();
     let mut bursts = stream("co-requests bursts");
@@ -201,11 +204,18 @@ fn request(
             (_, FurtherParts::Drawn) => width(template.nodes, draws.widths[part - 1], machine),
         })
         .collect();
-    let of_part = |it: PartLicences, drawn: f64| u32::from(100.0 * drawn < it.percent) * it.each;
-    let licences = settings.licences.map_or_else(Vec::new, |it| {
-        let drawn = draws.licences.iter().take(settings.parts as usize);
-        drawn.map(|&drawn| of_part(it, drawn)).collect()
-    });
+    let needs_more = settings.licences.is_some() || settings.storage.is_some();
+    let further = (0..settings.parts as usize)
+        .filter(|_| needs_more)
+        .map(|part| FurtherCounts {
+            licences: settings
+                .licences
+                .map_or(0, |it| it.amount(draws.licences[part])),
+            storage_gb: settings
+                .storage
+                .map_or(0, |it| it.amount(draws.storage[part])),
+        })
+        .collect();
     CoRequest {
         id: CoRequestId(0),
         trace_number: template.trace_number,
@@ -215,7 +225,7 @@ fn request(
         deadline: earliest + duration + settings.slack.of(duration),
         duration,
         parts,
-        licences,
+        further,
         preference: settings.preference,
         task: None,
     }

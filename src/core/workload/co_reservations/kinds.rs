@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CoRequest, CoRequestId};
+use super::{CoRequest, CoRequestId, FurtherCounts};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{TaskId, Workflow, critical_path_seconds};
 
@@ -73,7 +73,7 @@ fn is_default(shape: &WorkflowShape) -> bool {
 /// A task before its place in time is known.
 struct Shaped {
     parts: Vec<Nodes>,
-    licences: Vec<u32>,
+    further: Vec<FurtherCounts>,
     duration: Seconds,
     /// Places of the tasks that it waits for, all of them smaller than its own.
     after: Vec<usize>,
@@ -107,7 +107,7 @@ impl RequestKinds {
             (RequestKind::CoReservation, _) => vec![asked],
             (RequestKind::Single, _) => {
                 asked.parts.truncate(1);
-                asked.licences.truncate(1);
+                asked.further.truncate(1);
                 vec![asked]
             }
             (RequestKind::Workflow, WorkflowShape::Stages(stages)) => {
@@ -132,7 +132,7 @@ fn staged(asked: &CoRequest, stages: u32) -> Vec<Shaped> {
         };
         Shaped {
             parts: asked.parts.iter().copied().take(parts).collect(),
-            licences: asked.licences.iter().copied().take(parts).collect(),
+            further: asked.further.iter().copied().take(parts).collect(),
             duration,
             after: stage.checked_sub(1).into_iter().collect(),
         }
@@ -157,8 +157,8 @@ fn scaled(asked: &CoRequest, workflow: &Workflow) -> Vec<Shaped> {
         let before = workflow.parents(*id).iter();
         Shaped {
             parts: vec![task.nodes],
-            // A file says nothing of licences.
-            licences: Vec::new(),
+            // A file says of CPUs alone what a task needs.
+            further: Vec::new(),
             duration: Seconds(libm::ceil(seconds) as i64).max(Seconds(1)),
             after: before.map(|edge| places[edge.parent.index()]).collect(),
         }
@@ -197,7 +197,7 @@ fn place(asked: &CoRequest, tasks: Vec<Shaped>) -> Vec<CoRequest> {
             deadline: deadline - left[place],
             duration: task.duration,
             parts: task.parts,
-            licences: task.licences,
+            further: task.further,
             task: Some(WorkflowTask {
                 workflow: asked.id,
                 after: task.after.into_iter().map(number).collect(),

@@ -37,16 +37,27 @@ pub struct CoRequestSettings {
     pub kinds: Option<RequestKinds>,
     /// Licences that parts need beside their CPUs; `None` where none needs any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub licences: Option<PartLicences>,
+    pub licences: Option<PartNeed>,
+    /// Storage that parts need beside their CPUs, in GB; `None` where none needs any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<PartNeed>,
 }
 
-/// How many of the parts need licences, and how many each of these needs (Meltzer 2005, §2).
+/// How many of the parts need a resource beside CPUs, and how much of it each of these needs
+/// (Meltzer 2005, §2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PartLicences {
+pub struct PartNeed {
     /// Parts that need any, in percent: each is drawn on its own with this probability.
     pub percent: f64,
-    /// Licences of such a part, 1 or more.
+    /// The amount that such a part needs, 1 or more.
     pub each: u32,
+}
+
+impl PartNeed {
+    /// The amount that the part needs for which this was drawn, in `[0, 1)`.
+    pub(super) fn amount(self, drawn: f64) -> u32 {
+        u32::from(100.0 * drawn < self.percent) * self.each
+    }
 }
 
 /// How far, as a share of it, a draw may be from the work that is asked for.
@@ -248,6 +259,7 @@ impl Default for CoRequestSettings {
             preference: Preference::default(),
             kinds: None,
             licences: None,
+            storage: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use rand::RngExt;
 use bookahead_core::kernel::{Begun, Decision, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId};
+use bookahead_core::workload::{CoRequest, CoRequestId, FurtherCounts};
 
 use self::process::Process;
 use self::workflows::Workflows;
@@ -70,8 +70,8 @@ struct Rules {
     /// Sizes of the clusters, which the information service tells (steps 2 and 3 of Meltzer 2005,
     /// Figure 5).
     sizes: Vec<Nodes>,
-    /// Licences of each of them.
-    licences: u32,
+    /// What each of them has beside CPUs.
+    further: FurtherCounts,
     search: SearchSettings,
     latency: Seconds,
     timeout: Seconds,
@@ -138,7 +138,7 @@ impl Broker {
         Self {
             rules: Rules {
                 sizes,
-                licences: settings.local.licences,
+                further: settings.local.further,
                 search: settings.search.clone(),
                 latency: settings.messages.latency,
                 timeout: settings.messages.timeout,

@@ -6,9 +6,9 @@
 mod backlog;
 mod classes;
 mod clusters;
+mod further;
 mod information;
 mod kinds;
-mod licences;
 mod renegotiated;
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ pub fn co_reservation_measures(
     requests(settings, run, &mut measured);
     messages(settings, run, &mut measured);
     information::measure(settings, inputs, run, &mut measured);
-    licences::measure(settings, inputs, run, &mut measured);
+    further::measure(settings, inputs, run, &mut measured);
     watched::measure(settings, run, &mut measured);
     fairness(run, &mut measured);
     backlog::measure(settings, inputs, run, &mut measured);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::CoRequest;
+use bookahead_core::workload::{CoRequest, FurtherResource};
 
 use crate::co_reservation::RequestClass;
 use crate::co_reservation::local::{ClusterId, FilterCounts, Refusal};
@@ -116,7 +116,7 @@ pub enum AttemptFate {
 
 impl AttemptFate {
     /// Every fate, in the order of tables.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Reserved,
         Self::Cancelled,
         Self::Lost,
@@ -126,8 +126,9 @@ impl AttemptFate {
         Self::Refused(Refusal::Quota),
         Self::Refused(Refusal::Cancelled),
         Self::Displaced,
-        Self::Refused(Refusal::Licences),
+        Self::Refused(Refusal::Lacking(FurtherResource::Licences)),
         Self::Unreachable,
+        Self::Refused(Refusal::Lacking(FurtherResource::Storage)),
     ];
 
     /// Its name in the store.
@@ -141,7 +142,8 @@ impl AttemptFate {
             Self::Unreachable => "unreachable",
             Self::TimedOut => "timed-out",
             Self::Refused(Refusal::Occupied) => "refused-occupied",
-            Self::Refused(Refusal::Licences) => "refused-licences",
+            Self::Refused(Refusal::Lacking(FurtherResource::Licences)) => "refused-licences",
+            Self::Refused(Refusal::Lacking(FurtherResource::Storage)) => "refused-storage",
             Self::Refused(Refusal::Past) => "refused-past",
             Self::Refused(Refusal::Quota) => "refused-quota",
             Self::Refused(Refusal::Cancelled) => "refused-cancelled",

@@ -138,8 +138,8 @@ impl SearchSettings {
     pub fn as_run(&self, mut request: CoRequest) -> CoRequest {
         if self.unsplit {
             request.parts = vec![Nodes(request.parts.iter().map(|part| part.0).sum())];
-            if !request.licences.is_empty() {
-                request.licences = vec![request.licences.iter().sum()];
+            if !request.further.is_empty() {
+                request.further = vec![request.further.into_iter().sum()];
             }
         } else if request.parts.len() > 1 {
             let seconds = request.duration.0 as f64 * (1.0 + self.split_overhead);

@@ -105,7 +105,7 @@ mod tests {
             deadline: Seconds(1_000 + 3_600 + slack),
             duration: Seconds(3_600),
             parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
-            licences: Vec::new(),
+            further: Vec::new(),
             preference: Preference::default(),
             task: None,
         }

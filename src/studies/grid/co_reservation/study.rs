@@ -36,6 +36,7 @@ mod inputs;
 mod keys;
 pub mod measures;
 mod resolve;
+mod resolve_further;
 mod resolve_local;
 mod resolve_requests;
 mod settings;
@@ -98,7 +99,11 @@ impl Simulation for CoReservationSimulation {
                 request.user,
             ];
             numbers.extend(request.parts.iter().map(|part| Some(part.0.into())));
-            numbers.extend(request.licences.iter().map(|&it| Some(it.into())));
+            let further = request.further.iter();
+            numbers.extend(further.clone().map(|it| Some(it.licences.into())));
+            if further.clone().any(|it| it.storage_gb > 0) {
+                numbers.extend(further.map(|it| Some(it.storage_gb.into())));
+            }
             let before = request.task.iter().flat_map(|task| &task.after);
             numbers.extend(before.map(|task| Some(task.0.into())));
             handed.request(&numbers);
@@ -272,12 +277,17 @@ impl Study for CoReservationStudy {
                 settings.second_thoughts = None;
                 settings.information = default.information;
                 settings.local.job_mix = default.local.job_mix;
-                settings.local.licences = default.local.licences;
+                settings.local.further = default.local.further;
             }
             Some(requests) => {
-                if settings.local.licences == 0 || requests.licences.is_none() {
-                    settings.local.licences = default.local.licences;
-                    requests.licences = None;
+                let further = &mut settings.local.further;
+                for (most, needed) in [
+                    (&mut further.licences, &mut requests.licences),
+                    (&mut further.storage_gb, &mut requests.storage),
+                ] {
+                    if *most == 0 || needed.is_none() {
+                        (*most, *needed) = (0, None);
+                    }
                 }
                 let row = settings.search.algorithm.row();
                 let clusters = self.clusters.count;

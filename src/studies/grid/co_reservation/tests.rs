@@ -3,9 +3,9 @@
 
 mod barrier;
 mod free_cpus;
+mod further;
 mod information;
 mod interleaving;
-mod licences;
 mod partition;
 mod priority;
 mod watch;

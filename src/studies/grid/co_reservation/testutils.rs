@@ -7,7 +7,9 @@ use bookahead_core::random;
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference, WorkflowTask};
+use bookahead_core::workload::{
+    CoRequest, CoRequestId, FurtherCounts, Job, JobId, Preference, WorkflowTask,
+};
 
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
@@ -77,7 +79,7 @@ pub fn situation(number: u64) -> Situation {
             parts: (0..parts)
                 .map(|_| Nodes(between(stream, 1, 9) as u32))
                 .collect(),
-            licences: Vec::new(),
+            further: Vec::new(),
             preference: Preference {
                 cost_weight: stream.random(),
                 start_weight: stream.random(),
@@ -182,16 +184,24 @@ pub fn workflow_situation(number: u64) -> Situation {
 }
 
 /// The situation of this number where some parts need up to two licences, of which each cluster has
-/// two or three.
+/// two or three, and some up to 21 GB of storage, of which each has 21 to 28.
 #[must_use]
-pub fn licensed_situation(number: u64) -> Situation {
+pub fn further_situation(number: u64) -> Situation {
     let mut situation = situation(number);
-    let stream = &mut random::stream(number, "interleavings", 0, "licences");
-    situation.settings.local.licences = between(stream, 2, 3) as u32;
+    let stream = |name| random::stream(number, "interleavings", 0, name);
+    let (licences, storage) = (&mut stream("licences"), &mut stream("storage"));
+    situation.settings.local.further = FurtherCounts {
+        licences: between(licences, 2, 3) as u32,
+        storage_gb: between(storage, 21, 28) as u32,
+    };
     let mut requests = situation.inputs.requests.to_vec();
     for request in &mut requests {
         let parts = request.parts.iter();
-        request.licences = parts.map(|_| between(stream, 0, 2) as u32).collect();
+        let needs = parts.map(|_| FurtherCounts {
+            licences: between(licences, 0, 2) as u32,
+            storage_gb: 7 * between(storage, 0, 3) as u32,
+        });
+        request.further = needs.collect();
     }
     situation.inputs.requests = requests.into();
     situation

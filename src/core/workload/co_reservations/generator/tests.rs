@@ -1,4 +1,4 @@
-mod licences;
+mod further;
 
 use proptest::prelude::*;
 

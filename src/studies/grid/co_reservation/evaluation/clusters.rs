@@ -173,8 +173,7 @@ fn filtering(run: &CoReservationRun, values: &mut Values) {
         .filter(|probe| probe.counts.unfiltered > 0)
         .map(|probe| {
             let counts = probe.counts;
-            let filtered = counts.counting + counts.licences + counts.backlog + counts.quota;
-            f64::from(filtered) / f64::from(counts.unfiltered)
+            f64::from(counts.filtered()) / f64::from(counts.unfiltered)
         })
         .collect();
     values.add("filtering_degree", mean(degrees.iter().copied()));

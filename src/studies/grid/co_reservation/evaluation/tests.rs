@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bookahead_core::scheduling::Verdict;
 use bookahead_core::units::NodeSeconds;
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, FurtherCounts, Job, JobId, Preference};
 
 use super::*;
 use crate::co_reservation::local::{
@@ -43,7 +43,7 @@ fn request(id: u32, submit: i64, earliest: i64, slack: i64, duration: i64) -> Co
         deadline: Seconds(earliest + duration + slack),
         duration: Seconds(duration),
         parts: vec![Nodes(5)],
-        licences: Vec::new(),
+        further: Vec::new(),
         preference: Preference::default(),
         task: None,
     }
@@ -91,7 +91,7 @@ fn held(request: &CoRequest, part: u16, start: i64) -> PartOutcome {
             order: 0,
             part,
             nodes: request.parts[place],
-            licences: 0,
+            further: FurtherCounts::NONE,
             start: Seconds(start),
             duration: request.duration,
             pof_limit: 0.0,
@@ -438,6 +438,7 @@ fn filtering_counts_what_the_probe_discarded_of_what_a1_would_build() {
             unfiltered,
             counting,
             licences: 0,
+            storage: 0,
             backlog,
             quota,
             exempt: 1,

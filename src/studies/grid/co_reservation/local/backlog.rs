@@ -100,7 +100,7 @@ impl Backlog {
 
 #[cfg(test)]
 mod tests {
-    use bookahead_core::workload::CoRequestId;
+    use bookahead_core::workload::{CoRequestId, FurtherCounts};
 
     use super::*;
     use crate::co_reservation::local::Precedence;
@@ -111,7 +111,7 @@ mod tests {
             order: 0,
             part: 0,
             nodes: Nodes(nodes),
-            licences: 0,
+            further: FurtherCounts::NONE,
             start: Seconds(start),
             duration: Seconds(duration),
             pof_limit: 0.0,

@@ -2,17 +2,18 @@
 //! far a cluster would be reserved.
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::{FurtherCounts, FurtherResource};
 
 use super::{FilterCounts, PartOrder, ProbeFilters};
 
-/// Whether a cluster has CPUs and licences for a part over its interval.
+/// Whether a cluster has CPUs, licences and storage for a part over its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Availability {
     /// Not enough CPUs, or a start that is past.
     Occupied,
-    /// CPUs, but not enough licences.
-    NoLicences,
-    /// Both, but not within the quota.
+    /// CPUs, but not enough of this.
+    Lacking(FurtherResource),
+    /// All of them, but not within the quota.
     OverQuota,
     /// Everything that it needs.
     Free,
@@ -20,9 +21,9 @@ pub(super) enum Availability {
 
 impl FilterCounts {
     /// Passes one TR candidate that the machine is large enough for through the filters in their
-    /// order: CPUs, licences, quota, backlog (Meltzer 2005, §2, §4.3 to §4.5, §7.1). `is_fair` says
-    /// whether the backlog will have ended by its start, `is_harmless` whether it may be had all
-    /// the same. Counts the result, and returns whether the candidate is admitted.
+    /// order: CPUs, licences, storage, quota, backlog (Meltzer 2005, §2, §4.3 to §4.5, §7.1).
+    /// `is_fair` says whether the backlog will have ended by its start, `is_harmless` whether it
+    /// may be had all the same. Counts the result, and returns whether the candidate is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,
@@ -38,8 +39,12 @@ impl FilterCounts {
                     self.quota += 1;
                     return false;
                 }
-                Availability::NoLicences => {
+                Availability::Lacking(FurtherResource::Licences) => {
                     self.licences += 1;
+                    return false;
+                }
+                Availability::Lacking(FurtherResource::Storage) => {
+                    self.storage += 1;
                     return false;
                 }
                 Availability::Occupied => {
@@ -71,31 +76,31 @@ pub(super) fn held<'a>(
     NodeSeconds::within(start, start + duration, spans).0
 }
 
-/// Whether a cluster of `most` licences has `wanted` of them in every second of `[start, start +
-/// duration)` beside these parts.
-pub(super) fn has_licences<'a>(
+/// What a part that needs `wanted` lacks at some second of `[start, start + duration)` beside these
+/// parts, on a cluster of `most`; `None` where it lacks nothing.
+pub(super) fn lacking<'a>(
     parts: impl Iterator<Item = &'a PartOrder> + Clone,
-    most: u32,
-    wanted: u32,
+    most: FurtherCounts,
+    wanted: FurtherCounts,
     start: Seconds,
     duration: Seconds,
-) -> bool {
-    if wanted == 0 {
-        return true;
+) -> Option<FurtherResource> {
+    if wanted == FurtherCounts::NONE {
+        return None;
     }
     let end = |part: &PartOrder| part.start + part.duration;
-    let others = parts
-        .filter(|part| part.licences > 0 && part.start < start + duration && start < end(part));
-    // More are held only from the beginning of a part on.
+    let others = parts.filter(|part| {
+        part.further != FurtherCounts::NONE && part.start < start + duration && start < end(part)
+    });
+    // More is held only from the beginning of a part on.
     let begins = others.clone().map(|part| part.start.max(start));
-    let mut instants = std::iter::once(start).chain(begins);
-    instants.all(|at| {
+    let held = std::iter::once(start).chain(begins).map(|at| {
         let holding = others
             .clone()
             .filter(|part| part.start <= at && at < end(part));
-        let held: u64 = holding.map(|part| u64::from(part.licences)).sum();
-        held + u64::from(wanted) <= u64::from(most)
-    })
+        holding.map(|part| part.further).sum()
+    });
+    wanted.lacking(most, held.fold(FurtherCounts::NONE, FurtherCounts::max))
 }
 
 /// The expected reservation degree (Meltzer 2005, §7.1): the mean share of a machine that is

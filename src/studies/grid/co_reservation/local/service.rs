@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{CoRequestId, Job};
+use bookahead_core::workload::{CoRequestId, FurtherCounts, FurtherResource, Job};
 
 use super::ProbeFilters;
 
@@ -24,8 +24,8 @@ pub struct Probe {
     pub duration: Seconds,
     /// CPUs of the parts, most first.
     pub parts: Vec<Nodes>,
-    /// Licences of the parts, in the same order; empty where none needs any.
-    pub licences: Vec<u32>,
+    /// What the parts need beside CPUs, in the same order; empty where none needs anything.
+    pub further: Vec<FurtherCounts>,
     /// Candidate starts, rising.
     pub starts: Vec<Seconds>,
     /// By which rules.
@@ -41,10 +41,11 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Licences that a part needs.
+    /// What a part needs beside CPUs.
     #[must_use]
-    pub fn licences_of(&self, part: u16) -> u32 {
-        self.licences.get(usize::from(part)).copied().unwrap_or(0)
+    pub fn further_of(&self, part: u16) -> FurtherCounts {
+        let further = self.further.get(usize::from(part));
+        further.copied().unwrap_or_default()
     }
 }
 
@@ -107,12 +108,31 @@ pub struct FilterCounts {
     pub counting: u32,
     /// Discarded for want of free licences, with CPUs that were free.
     pub licences: u32,
+    /// Discarded for want of free storage, with CPUs and licences that were free.
+    pub storage: u32,
     /// Discarded because of the backlog.
     pub backlog: u32,
     /// Discarded by the quota.
     pub quota: u32,
     /// Kept only because they end before the next scheduling event.
     pub exempt: u32,
+}
+
+impl FilterCounts {
+    /// Discarded for any reason.
+    #[must_use]
+    pub fn filtered(&self) -> u32 {
+        self.counting + self.licences + self.storage + self.backlog + self.quota
+    }
+
+    /// Discarded for want of a resource beside CPUs.
+    #[must_use]
+    pub fn lacking(&self, resource: FurtherResource) -> u32 {
+        match resource {
+            FurtherResource::Licences => self.licences,
+            FurtherResource::Storage => self.storage,
+        }
+    }
 }
 
 /// An order to reserve one part (step 8).
@@ -126,8 +146,8 @@ pub struct PartOrder {
     pub part: u16,
     /// CPUs.
     pub nodes: Nodes,
-    /// Licences.
-    pub licences: u32,
+    /// What it holds beside them.
+    pub further: FurtherCounts,
     /// Start.
     pub start: Seconds,
     /// Duration.
@@ -170,8 +190,8 @@ pub struct BegunPart {
 pub enum Refusal {
     /// Not enough free CPUs.
     Occupied,
-    /// Not enough free licences.
-    Licences,
+    /// Not enough of this is free.
+    Lacking(FurtherResource),
     /// The start is past.
     Past,
     /// The part would exceed the quota.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::FurtherCounts;
 
 use super::{JobMixSettings, QuotaPeriod};
 
@@ -45,10 +46,10 @@ pub struct LocalSettings {
     /// others (Meltzer 2005, §7.1); `None` where both share all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<f64>,
-    /// Licences of each cluster, which parts may need beside their CPUs (Meltzer 2005, §2); 0 where
-    /// there is no such resource.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub licences: u32,
+    /// What each cluster has beside its CPUs, which parts may need (Meltzer 2005, §2); 0 of what
+    /// nobody counts.
+    #[serde(flatten)]
+    pub further: FurtherCounts,
     /// What the mix of jobs is told by, where a broker asks for it (Meltzer 2005, §7.2).
     #[serde(default, skip_serializing_if = "JobMixSettings::is_default")]
     pub job_mix: JobMixSettings,
@@ -77,7 +78,7 @@ impl Default for LocalSettings {
             quota: None,
             quota_periods: Vec::new(),
             partition: None,
-            licences: 0,
+            further: FurtherCounts::NONE,
             job_mix: JobMixSettings::default(),
             tariff: Tariff::DayNightCheapWeekends,
             hour_edge: HourEdge::HalfOpen,
@@ -97,10 +98,6 @@ impl LocalSettings {
         let cpus = libm::round(share * f64::from(nodes.0)) as u32;
         Nodes(cpus.max(1).min(nodes.0))
     }
-}
-
-fn is_nothing(licences: &u32) -> bool {
-    *licences == 0
 }
 
 /// How much of what is running counts as backlog (Q9).

@@ -151,6 +151,16 @@ section! {
             .note(": licences that a part needs which needs any")
             .default_is("1")
             .decides("Meltzer 2005 §2"),
+        /// How many parts need storage.
+        storage_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": parts that need storage beside their CPUs, each drawn on its own, where clusters have any (local.storage_gb)")
+            .default_is("0")
+            .decides("Meltzer 2005 §2"),
+        /// How much storage such a part needs.
+        storage_gb: Given<u32> = integer_within(1, 100_000_000)
+            .note(": storage in GB that a part needs which needs any")
+            .default_is("100")
+            .decides("Meltzer 2005 §2"),
         /// In how many bursts the earliest starts are gathered.
         bursts: Given<u32> = integer(0)
             .words("0 for none (default), or 1 or more: bursts in which the earliest starts are gathered")
@@ -342,6 +352,11 @@ section! {
         /// Licences of a cluster.
         licences: Given<u32> = integer_within(0, 1_000_000)
             .words("0 (default) for clusters of CPUs alone, on which no part needs licences, or so many licences of each cluster, which parts hold as they hold CPUs (requests.licences_percent)")
+            .default_in_words("0")
+            .decides("Meltzer 2005 §2"),
+        /// Storage of a cluster.
+        storage_gb: Given<u32> = integer_within(0, 100_000_000)
+            .words("0 (default) for clusters whose storage nobody counts, or so many GB of each cluster, which parts hold as they hold CPUs (requests.storage_percent)")
             .default_in_words("0")
             .decides("Meltzer 2005 §2"),
         /// How far back jobs count for the mix of jobs.

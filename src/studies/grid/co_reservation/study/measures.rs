@@ -108,6 +108,8 @@ pub const MEASURES: &[Measure] = &[
     measure("grid_broken_rate", "", "Share of accepted jobs whose promise was broken", 4, Topic::Risk).of_kind(QuantityKind::Fraction),
     measure("licence_use_percent", "%", "Licences that parts held, of those of all clusters (%)", 2, Topic::Machine),
     measure("licence_lack_share", "", "Share of candidates with free CPUs that lacked licences", 3, Topic::CoReservations).of_kind(QuantityKind::Fraction),
+    measure("storage_use_percent", "%", "Storage that parts held, of that of all clusters (%)", 2, Topic::Machine),
+    measure("storage_lack_share", "", "Share of candidates with free CPUs that lacked storage", 3, Topic::CoReservations).of_kind(QuantityKind::Fraction),
     measure("quota_period_hours", "CPU·h", "Work of granted parts in periods with a quota of their own (CPU·h)", 0, Topic::Machine),
     measure("leaked_cpu_seconds", "CPU·s", "CPU-seconds held by parts that belong to no granted request and were never given back", 0, Topic::Detail),
     measure("undecided_cpu_seconds", "CPU·s", "CPU-seconds held by parts that were given back after they had begun", 0, Topic::Detail),

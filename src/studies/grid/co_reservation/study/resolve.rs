@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::CoReservationStudy;
 use super::keys::{MAXIMUM_STARTS, RawBroker, RawClusterFailures, RawClusters, RawTables};
+use super::resolve_further::further;
 use super::resolve_local::{has_no_plan, local};
 use super::resolve_requests::{exclude, requests};
 use crate::co_reservation::local::{BacklogWork, LookAhead};
@@ -16,7 +17,7 @@ use crate::co_reservation::{
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::{ClusterSettings, CoRequestSettings, Excerpts, WorkflowShape};
+use bookahead_core::workload::{ClusterSettings, CoRequestSettings, Excerpts};
 use bookahead_lab::keys::declaration::Table;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
@@ -42,7 +43,7 @@ pub(super) fn resolve(
     }
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
     queued_parts(&settings, requests.as_ref(), raw, asked, problems)?;
-    licences(&settings, requests.as_ref(), raw, problems)?;
+    further(&settings, requests.as_ref(), raw, problems)?;
     let early_ends = asked.workload.early_ends.unwrap_or_default();
     let key = if asked.workload.tightness.is_some() {
         Some("workload.estimate_tightness")
@@ -288,8 +289,14 @@ fn queued_parts(
         "messages to queued parts are not lost: leave `broker.message_loss_percent` out"
     } else if settings.failures.is_some() || asked.failures.source != FailureSource::None {
         "queued parts run on nodes that do not fail: leave `[grid_failures]` and `[failures]` out"
-    } else if settings.local.licences > 0 && requests.is_some_and(|it| it.licences.is_some()) {
+    } else if settings.local.further.licences > 0
+        && requests.is_some_and(|it| it.licences.is_some())
+    {
         "a queue is one of CPUs, and parts in it hold no licences: leave `requests.licences_percent` out"
+    } else if settings.local.further.storage_gb > 0
+        && requests.is_some_and(|it| it.storage.is_some())
+    {
+        "a queue is one of CPUs, and parts in it hold no storage: leave `requests.storage_percent` out"
     } else if settings.risk.is_some() {
         "queued parts are no windows, at a risk or not: leave `[risk]` out"
     } else if kinds.is_some_and(|kinds| kinds.workflow_percent > 0.0) {
@@ -299,44 +306,6 @@ fn queued_parts(
     };
     raw.broker.algorithm().refuse(why, problems);
     None
-}
-
-/// Whether parts that need licences are those of the requests, and may have as many.
-fn licences(
-    settings: &CoReservationSettings,
-    requests: Option<&CoRequestSettings>,
-    raw: &RawTables,
-    problems: &mut Problems,
-) -> Option<()> {
-    let most = settings.local.licences;
-    let needed = requests.and_then(|requests| Some((requests, requests.licences?)));
-    let Some((requests, needed)) = needed.filter(|_| most > 0) else {
-        return Some(());
-    };
-    let kinds = requests.kinds.as_ref();
-    if kinds
-        .is_some_and(|it| it.workflow_percent > 0.0 && matches!(it.tasks, WorkflowShape::File(_)))
-    {
-        raw.requests.licences_percent().refuse(
-            "`requests.workflow_file` does not say which tasks need licences: leave one of the two out",
-            problems,
-        );
-        return None;
-    }
-    if needed.each > most {
-        let place = (raw.requests.licences.as_ref()).map_or(0..0, Spanned::span);
-        problems.warn(
-            ProblemKind::OutOfRange,
-            "requests.licences",
-            place,
-            format!(
-                "no part that needs {} licences fits on a cluster of {most}",
-                needed.each
-            ),
-            "set `requests.licences` lower or `local.licences` higher",
-        );
-    }
-    Some(())
 }
 
 fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings> {

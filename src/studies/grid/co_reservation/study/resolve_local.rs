@@ -6,6 +6,7 @@ use crate::co_reservation::local::{
     QuotaPeriodError, QuotaPeriods, TariffError,
 };
 use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::FurtherCounts;
 use bookahead_lab::keys::problem::Problems;
 
 /// Why there is no plan by limits whose end could be the backlog time, if there is none.
@@ -60,6 +61,7 @@ pub(super) fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSett
         return None;
     }
     let licences = raw.licences().or_default(problems);
+    let storage_gb = raw.storage_gb().or_default(problems);
     let mix_days = raw.mix_days().or_default(problems);
     let large_cpus = raw.large_cpus().or_default(problems);
     let origin = raw.calendar_origin_hours().or_default(problems);
@@ -78,7 +80,10 @@ pub(super) fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSett
         quota: quota.map(|percent| percent / 100.0),
         quota_periods,
         partition: partition?,
-        licences: licences?,
+        further: FurtherCounts {
+            licences: licences?,
+            storage_gb: storage_gb?,
+        },
         job_mix: JobMixSettings {
             window: Seconds::from_hours(mix_days? * 24.0).max(Seconds(1)),
             large: Nodes(large_cpus?),

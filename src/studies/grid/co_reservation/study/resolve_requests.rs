@@ -3,10 +3,11 @@
 use super::keys::RawRequests;
 use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::{
-    Bursts, CoRequestSettings, LeadRule, PartLicences, Preference, RequestKinds, RequestPreset,
+    Bursts, CoRequestSettings, LeadRule, PartNeed, Preference, RequestKinds, RequestPreset,
     SlackRule, TemplateSelection, WorkflowShape,
 };
 use bookahead_lab::keys::declaration::{Given, Table};
+use bookahead_lab::keys::field::Field;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 
 /// `[requests]`, resolved; the inner `None` for jobs only.
@@ -53,7 +54,8 @@ pub(super) fn requests(
         .or_default(problems);
     let preference = preference(raw, base.preference, problems);
     let kinds = kinds(raw, problems);
-    let licences = licences(raw, problems);
+    let licences = need(raw.licences_percent(), raw.licences(), problems);
+    let storage = need(raw.storage_percent(), raw.storage_gb(), problems);
     preset?;
     let bursts = match bursts? {
         0 => None,
@@ -75,6 +77,7 @@ pub(super) fn requests(
         preference: preference?,
         kinds: kinds?,
         licences: licences?,
+        storage: storage?,
     };
     Some((!jobs_only).then_some(settings))
 }
@@ -105,15 +108,18 @@ fn kinds(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<Option<Req
     Some(is_mixed.then_some(kinds))
 }
 
-/// The inner `None` where no part needs licences.
-fn licences(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<Option<PartLicences>> {
-    let percent = raw.licences_percent().or_default(problems);
-    let each = raw.licences().or_default(problems);
-    let licences = PartLicences {
+/// The inner `None` where no part needs any of it.
+fn need(
+    percent: Field<'_, Given<f64>>,
+    each: Field<'_, Given<u32>>,
+    problems: &mut Problems,
+) -> Option<Option<PartNeed>> {
+    let (percent, each) = (percent.or_default(problems), each.or_default(problems));
+    let need = PartNeed {
         percent: percent?,
         each: each?,
     };
-    Some((licences.percent > 0.0).then_some(licences))
+    Some((need.percent > 0.0).then_some(need))
 }
 
 fn tasks(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<WorkflowShape> {

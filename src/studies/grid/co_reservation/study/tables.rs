@@ -18,6 +18,7 @@ use crate::co_reservation::{
 };
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::Seconds;
+use bookahead_core::workload::FurtherResource;
 use bookahead_lab::tables::{Definition, RowWriter, Rows};
 
 /// The tables.
@@ -28,6 +29,8 @@ pub(super) const TABLES: Definition = Definition {
         "co_free_cpus",
         "co_licence_lack",
         "co_licences",
+        "co_storage_lack",
+        "co_storage",
         "co_probe",
         "co_attempt",
         "co_task_order",
@@ -45,6 +48,12 @@ pub(super) const TABLES: Definition = Definition {
     enter_lookups,
     ..Definition::NONE
 };
+
+/// The tables of what parts need beside CPUs, and of candidates that lacked it.
+const FURTHER: [(FurtherResource, &str, &str); 2] = [
+    (FurtherResource::Licences, "co_licences", "co_licence_lack"),
+    (FurtherResource::Storage, "co_storage", "co_storage_lack"),
+];
 
 /// The clusters of a simulation, what was measured at them, and what became of the requests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -314,18 +323,22 @@ fn write_parts(
             lost.get(&(request.id.0, part)).copied().unwrap_or(0)
         ])?;
     }
-    let needed = (0_i64..).zip(&request.licences);
-    let needed = needed.filter(|(_, licences)| **licences > 0);
-    let needed = needed.map(|(part, licences)| {
-        [
-            Some(writer.simulation()),
-            Some(i64::from(request.id.0)),
-            Some(part),
-            Some(i64::from(*licences)),
-        ]
-    });
-    let rows = writer.write_many("co_licences", needed)?;
-    Ok(rows + request.parts.len() as u64)
+    let mut rows = request.parts.len() as u64;
+    for (resource, needs, _) in FURTHER {
+        let needed = (0_i64..).zip(&request.further);
+        let needed = needed.map(|(part, counts)| (part, counts.of(resource)));
+        let needed = needed.filter(|(_, amount)| *amount > 0);
+        let needed = needed.map(|(part, amount)| {
+            [
+                Some(writer.simulation()),
+                Some(i64::from(request.id.0)),
+                Some(part),
+                Some(i64::from(amount)),
+            ]
+        });
+        rows += writer.write_many(needs, needed)?;
+    }
+    Ok(rows)
 }
 
 fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result<u64> {
@@ -356,19 +369,20 @@ fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result
         ]
     });
     let mut rows = writer.write_many("co_free_cpus", free)?;
-    let lacking = outcome
-        .probes
-        .iter()
-        .filter(|probe| probe.counts.licences > 0);
-    let lacking = lacking.map(|probe| {
-        [
-            Some(writer.simulation()),
-            Some(i64::from(outcome.request.id.0)),
-            Some(i64::from(probe.cluster.0)),
-            Some(i64::from(probe.counts.licences)),
-        ]
-    });
-    rows += writer.write_many("co_licence_lack", lacking)?;
+    for (resource, _, lacks) in FURTHER {
+        let lacking = outcome.probes.iter();
+        let lacking = lacking.map(|probe| (probe.cluster, probe.counts.lacking(resource)));
+        let lacking = lacking.filter(|(_, candidates)| *candidates > 0);
+        let lacking = lacking.map(|(cluster, candidates)| {
+            [
+                Some(writer.simulation()),
+                Some(i64::from(outcome.request.id.0)),
+                Some(i64::from(cluster.0)),
+                Some(i64::from(candidates)),
+            ]
+        });
+        rows += writer.write_many(lacks, lacking)?;
+    }
     Ok(rows + outcome.probes.len() as u64)
 }
 

@@ -10,7 +10,7 @@ use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, FurtherCounts, Job, JobId, Preference};
 
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::local::{ClusterId, PartOrder, Precedence, Tariff};
@@ -40,7 +40,7 @@ pub(super) fn request(
         deadline: Seconds(window.1),
         duration: Seconds(duration),
         parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
-        licences: Vec::new(),
+        further: Vec::new(),
         preference: Preference::default(),
         task: None,
     }
@@ -93,7 +93,7 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
                 order: 0,
                 part: 0,
                 nodes: Nodes(nodes),
-                licences: 0,
+                further: FurtherCounts::NONE,
                 start: Seconds(start),
                 duration: Seconds(3_600),
                 pof_limit: 0.0,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use bookahead_core::random::Stream;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, Preference};
+use bookahead_core::workload::{CoRequest, FurtherCounts, Preference};
 
 use super::super::Rules;
 use crate::co_reservation::local::{ClusterId, OfferedPart, PartOrder, Probe};
@@ -114,7 +114,7 @@ impl Plan {
             request: request.id,
             duration: self.duration,
             parts: self.nodes(request),
-            licences: self.licences(request),
+            further: self.further(request),
             starts: self.starts.clone(),
             filters: rules.search.algorithm.filters(),
             degrees: rules.search.sort_by == SortBy::ReservationDegree,
@@ -161,7 +161,7 @@ impl Plan {
             order,
             part: place as u16,
             nodes: request.parts[part],
-            licences: request.licences_of(part),
+            further: request.further_of(part),
             start: candidate.start,
             duration: self.duration,
             pof_limit,
@@ -177,14 +177,14 @@ impl Plan {
             .collect()
     }
 
-    fn licences(&self, request: &CoRequest) -> Vec<u32> {
-        if request.licences.is_empty() {
+    fn further(&self, request: &CoRequest) -> Vec<FurtherCounts> {
+        if request.further.is_empty() {
             return Vec::new();
         }
         let order = request.largest_first();
         let places = self.places.iter();
         places
-            .map(|&place| request.licences_of(order[place]))
+            .map(|&place| request.further_of(order[place]))
             .collect()
     }
 }
@@ -323,13 +323,14 @@ pub(super) fn shuffle_stream(rules: &Rules, request: &CoRequest, round: u32) -> 
     rules.seed.stream(&name)
 }
 
-/// How many clusters are large enough for each part, most CPUs first. All have as many licences.
+/// How many clusters are large enough for each part, most CPUs first. All have the same beside
+/// CPUs.
 pub(super) fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Vec<u64> {
     let large = |part: &usize| {
         let known = rules.known();
         known
             .filter(|&(_, size)| {
-                size >= request.parts[*part] && rules.licences >= request.licences_of(*part)
+                size >= request.parts[*part] && request.further_of(*part).fits(rules.further)
             })
             .count() as u64
     };
@@ -352,10 +353,17 @@ mod tests {
     use crate::co_reservation::information::Information;
     use crate::co_reservation::{InformationSettings, SearchSettings};
 
+    fn further(licences: u32, storage_gb: u32) -> FurtherCounts {
+        FurtherCounts {
+            licences,
+            storage_gb,
+        }
+    }
+
     fn rules(sizes: &[u32]) -> Rules {
         Rules {
             sizes: sizes.iter().map(|&size| Nodes(size)).collect(),
-            licences: 2,
+            further: further(2, 100),
             search: SearchSettings::default(),
             latency: Seconds::ZERO,
             timeout: Seconds(60),
@@ -382,7 +390,7 @@ mod tests {
             deadline: Seconds(10),
             duration: Seconds(10),
             parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
-            licences: Vec::new(),
+            further: Vec::new(),
             preference: Preference::default(),
             task: None,
         }
@@ -405,14 +413,16 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_needs_more_licences_than_a_cluster_has_fits_nowhere() {
+    fn a_part_that_needs_more_than_a_cluster_has_beside_cpus_fits_nowhere() {
         let mut request = request(&[4, 8]);
         let order = request.largest_first();
-        request.licences = vec![2, 0];
+        request.further = vec![further(2, 100), further(0, 0)];
         assert_eq!(fitting(&rules(&[10, 10]), &request, &order), [2, 2]);
-        request.licences = vec![3, 0];
-        assert_eq!(fitting(&rules(&[10, 10]), &request, &order), [2, 0]);
-        assert!(!has_room(&rules(&[10, 10]), &request, &order));
+        for too_much in [further(3, 100), further(2, 101)] {
+            request.further = vec![too_much, further(0, 0)];
+            assert_eq!(fitting(&rules(&[10, 10]), &request, &order), [2, 0]);
+            assert!(!has_room(&rules(&[10, 10]), &request, &order));
+        }
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn classes_include_their_upper_cpus_and_exclude_their_upper_hour() {
 }
 
 #[test]
-fn licences_in_use_are_those_that_parts_held_and_lacking_ones_count_beside_free_cpus() {
+fn what_is_in_use_is_what_parts_held_and_what_lacked_counts_beside_free_cpus() {
     let (mut inputs, mut run) = t13();
     inputs.stop = Seconds(200);
     let mut settings = CoReservationSettings::default();
@@ -124,21 +124,36 @@ fn licences_in_use_are_those_that_parts_held_and_lacking_ones_count_beside_free_
         co_reservation_measures(&inputs, settings, run).0
     };
     let names = |measured: &Measured| measured.iter().map(|it| it.0).collect::<Vec<_>>();
-    assert!(!names(&measure(&settings, &run)).contains(&"licence_use_percent"));
-    settings.local.licences = 4;
-    // The part holds its CPUs over [120, 160): 3 licences of 4 for 40 s of 200.
-    run.parts[0][0].order.licences = 3;
-    let counts = |unfiltered, counting, licences| ProbeCounts {
+    let is_left_out = |settings: &CoReservationSettings, what: &str| {
+        let found = measure(settings, &run);
+        !names(&found).iter().any(|name| name.starts_with(what))
+    };
+    assert!(is_left_out(&settings, "licence_") && is_left_out(&settings, "storage_"));
+    settings.local.further.licences = 4;
+    assert!(!is_left_out(&settings, "licence_") && is_left_out(&settings, "storage_"));
+    settings.local.further.storage_gb = 500;
+    // The part holds its CPUs over [120, 160): 3 licences of 4 and 100 GB of 500 for 40 s of 200.
+    run.parts[0][0].order.further = FurtherCounts {
+        licences: 3,
+        storage_gb: 100,
+    };
+    let counts = |unfiltered, counting, licences, storage| ProbeCounts {
         counts: FilterCounts {
             unfiltered,
             counting,
             licences,
+            storage,
             ..FilterCounts::default()
         },
         ..ProbeCounts::default()
     };
-    run.requests[0].probes = vec![counts(20, 8, 3), counts(10, 2, 1)];
+    run.requests[0].probes = vec![counts(20, 8, 3, 5), counts(10, 2, 1, 0)];
     let measured = measure(&settings, &run);
     near(measured.get("licence_use_percent"), 100.0 * 120.0 / 800.0);
     near(measured.get("licence_lack_share"), 4.0 / 20.0);
+    near(
+        measured.get("storage_use_percent"),
+        100.0 * 4_000.0 / 100_000.0,
+    );
+    near(measured.get("storage_lack_share"), 5.0 / 20.0);
 }

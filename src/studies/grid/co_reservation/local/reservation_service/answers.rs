@@ -3,12 +3,12 @@
 
 use bookahead_core::scheduling::{Policy, QueueForecast};
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::Job;
+use bookahead_core::workload::{FurtherCounts, FurtherResource, Job};
 
 use super::{Open, ReservationService, booked, limit};
 use crate::co_reservation::local::accuracy::{CategoryMeans, Worth};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
-use crate::co_reservation::local::filters::{Availability, has_licences, held, reservation_degree};
+use crate::co_reservation::local::filters::{Availability, held, lacking, reservation_degree};
 use crate::co_reservation::local::job_mix::Run;
 use crate::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, PartOrder,
@@ -17,7 +17,7 @@ use crate::co_reservation::local::{
 
 impl<P: Policy + ?Sized> ReservationService<P> {
     /// Answers a status query. A part has CPUs where its window can be had with at most the
-    /// cluster's PoF. Licences are never placed at a risk.
+    /// cluster's PoF. What it needs beside them is never placed at a risk.
     ///
     /// Without that filter (A1), every candidate is offered, those whose CPUs cannot be had at all
     /// with a PoF of 1 where risk is told.
@@ -47,8 +47,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             let mut held_by_parts = None;
             let widest = self.widest(probe, start);
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
-                let licences = probe.licences_of(part);
-                if nodes > self.nodes() || licences > self.settings.licences {
+                let further = probe.further_of(part);
+                if nodes > self.nodes() || !further.fits(self.settings.further) {
                     continue;
                 }
                 let quote = match self.pof_max {
@@ -61,14 +61,14 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                         None => widest.is_some_and(|widest| nodes <= widest),
                     };
                     let may_displace = beyond.as_ref().is_some_and(|room| {
-                        self.is_room_for(room, (nodes, licences), start, probe.duration)
+                        self.is_room_for(room, (nodes, further), start, probe.duration)
                     });
                     if may_displace {
                         Availability::Free
                     } else if !self.is_up || !has_nodes {
                         Availability::Occupied
-                    } else if !self.has_licences(licences, start, probe.duration) {
-                        Availability::NoLicences
+                    } else if let Some(what) = self.lacking(further, start, probe.duration) {
+                        Availability::Lacking(what)
                     } else if self.is_within_quota(nodes, start, probe.duration) {
                         Availability::Free
                     } else {
@@ -147,11 +147,16 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         parts.find(|&nodes| machine.quote_window(nodes, start, end).is_some())
     }
 
-    /// Whether a part has its licences beside all that are promised.
-    pub(super) fn has_licences(&self, wanted: u32, start: Seconds, duration: Seconds) -> bool {
-        has_licences(
+    /// What a part lacks beside CPUs, and beside all that are promised.
+    pub(super) fn lacking(
+        &self,
+        wanted: FurtherCounts,
+        start: Seconds,
+        duration: Seconds,
+    ) -> Option<FurtherResource> {
+        lacking(
             self.orders(),
-            self.settings.licences,
+            self.settings.further,
             wanted,
             start,
             duration,

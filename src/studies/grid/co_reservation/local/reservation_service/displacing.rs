@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::Policy;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::JobId;
+use bookahead_core::workload::{FurtherCounts, JobId};
 
 use super::{OrderKey, ReservationService};
-use crate::co_reservation::local::filters::has_licences;
+use crate::co_reservation::local::filters::lacking;
 use crate::co_reservation::local::{LostPart, PartOrder, PartOutcome, Precedence, Refusal};
 
 /// What parts could have that displace others.
@@ -32,11 +32,11 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         self.room(without)
     }
 
-    /// Whether a part would have its CPUs and licences there, within the quota.
+    /// Whether a part would have its CPUs and all else there, within the quota.
     pub(super) fn is_room_for(
         &self,
         room: &Room,
-        (nodes, licences): (Nodes, u32),
+        (nodes, further): (Nodes, FurtherCounts),
         start: Seconds,
         duration: Seconds,
     ) -> bool {
@@ -45,18 +45,19 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let orders = stay.map(|(_, part)| &part.order);
         start >= self.now()
             && room.profile.min_free(start, start + duration) >= nodes.0 as i32
-            && has_licences(
+            && lacking(
                 orders.clone(),
-                self.settings.licences,
-                licences,
+                self.settings.further,
+                further,
                 start,
                 duration,
             )
+            .is_none()
             && self.is_within_quota_beside(orders, nodes, start, duration)
     }
 
-    /// Sees to it that a part can be had with this PoF at most. If it may, it takes CPUs and
-    /// licences from others: from those that start last, of equal starts of the last request, and
+    /// Sees to it that a part can be had with this PoF at most. If it may, it takes from others
+    /// what it needs: from those that start last, of equal starts of the last request, and
     /// of these only from those without which there is no room.
     ///
     /// # Errors
@@ -67,8 +68,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let quote = self.machine.quote_window(order.nodes, order.start, end);
         let refusal = if !self.is_up || !quote.is_some_and(|quote| quote.is_within(limit)) {
             Refusal::Occupied
-        } else if !self.has_licences(order.licences, order.start, order.duration) {
-            Refusal::Licences
+        } else if let Some(what) = self.lacking(order.further, order.start, order.duration) {
+            Refusal::Lacking(what)
         } else if !self.is_within_quota(order.nodes, order.start, order.duration) {
             Refusal::Quota
         } else {
@@ -103,7 +104,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
 
     fn has_room(&mut self, order: &PartOrder, victims: &[OrderKey]) -> bool {
         self.room(victims.to_vec()).is_some_and(|room| {
-            let wanted = (order.nodes, order.licences);
+            let wanted = (order.nodes, order.further);
             self.is_room_for(&room, wanted, order.start, order.duration)
         })
     }

@@ -3,7 +3,7 @@
 
 use bookahead_core::scheduling::Policy;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::{Job, JobId};
+use bookahead_core::workload::{FurtherCounts, Job, JobId};
 
 use super::{Open, OpenPart, OrderKey, ReservationService};
 use crate::co_reservation::local::{BegunPart, LocalService, PartOrder, Precedence, QueuedPart};
@@ -24,7 +24,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             part: part.part,
             nodes: part.nodes,
             // Refused where files are read: a queue is one of CPUs.
-            licences: 0,
+            further: FurtherCounts::NONE,
             start: Seconds::FAR,
             duration: part.limit,
             pof_limit: 0.0,

@@ -1,5 +1,6 @@
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Backfilling;
+use bookahead_core::workload::{FurtherCounts, FurtherResource};
 
 use super::*;
 use crate::co_reservation::local::{
@@ -10,7 +11,7 @@ use crate::co_reservation::local::{
 mod displacing;
 mod exempt;
 mod failures;
-mod licences;
+mod further;
 mod mix;
 mod oracle;
 mod properties;
@@ -62,7 +63,7 @@ fn part(request: u32, start: i64, duration: i64, nodes: u32) -> PartOrder {
         order: 0,
         part: 0,
         nodes: Nodes(nodes),
-        licences: 0,
+        further: FurtherCounts::NONE,
         start: Seconds(start),
         duration: Seconds(duration),
         pof_limit: 0.0,
@@ -79,7 +80,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         request: CoRequestId(99),
         duration: Seconds(duration),
         parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
-        licences: Vec::new(),
+        further: Vec::new(),
         starts: starts.iter().map(|&start| Seconds(start)).collect(),
         filters,
         degrees: true,

@@ -1,7 +1,7 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
 mod free_cpus;
-mod licences;
+mod further;
 mod local;
 mod refusals;
 mod watch;

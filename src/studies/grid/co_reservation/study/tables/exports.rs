@@ -68,7 +68,7 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         about: "One row for each part of each co-reservation",
         of_outcomes: false,
         source: ExportSource::Simulations("v_co_part"),
-        columns: "simulation, request, part, nodes, cluster, start, end, duration, lost, licences",
+        columns: "simulation, request, part, nodes, cluster, start, end, duration, lost, licences, storage_gb",
     },
     ExportKind {
         name: "co-attempts",
@@ -83,7 +83,7 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         of_outcomes: false,
         source: ExportSource::Simulations("v_co_probe"),
         columns: "simulation, request, cluster, submit, unfiltered, counting, backlog, quota, exempt, filtering_degree number, \
-            backlog_now, backlog_earliest, licences",
+            backlog_now, backlog_earliest, licences, storage",
     },
     ExportKind {
         name: "co-free-cpus",

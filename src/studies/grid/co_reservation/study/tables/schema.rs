@@ -170,6 +170,24 @@ CREATE TABLE co_licence_lack (
     FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE co_storage (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    gb INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, part),
+    FOREIGN KEY (simulation, request, part) REFERENCES co_part (simulation, request, part)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_storage_lack (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    candidates INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, cluster),
+    FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE time_line (
     simulation INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
@@ -249,9 +267,11 @@ pub(super) const VIEWS: &[View] = &[
     (
         "v_co_part",
         "SELECT p.simulation, p.request, p.part, p.nodes, p.cluster, o.submit + o.start AS start,
-            o.submit + o.start + o.duration AS \"end\", o.duration, p.lost, coalesce(l.licences, 0) AS licences
+            o.submit + o.start + o.duration AS \"end\", o.duration, p.lost, coalesce(l.licences, 0) AS licences,
+            coalesce(s.gb, 0) AS storage_gb
          FROM co_part p JOIN co_request o ON o.simulation = p.simulation AND o.request = p.request
-         LEFT JOIN co_licences l ON l.simulation = p.simulation AND l.request = p.request AND l.part = p.part",
+         LEFT JOIN co_licences l ON l.simulation = p.simulation AND l.request = p.request AND l.part = p.part
+         LEFT JOIN co_storage s ON s.simulation = p.simulation AND s.request = p.request AND s.part = p.part",
     ),
     (
         "v_co_attempt",
@@ -265,12 +285,15 @@ pub(super) const VIEWS: &[View] = &[
     (
         "v_co_probe",
         "SELECT b.simulation, b.request, b.cluster, o.submit, b.unfiltered, b.counting, b.backlog, b.quota, b.exempt,
-            CAST(b.counting + coalesce(l.candidates, 0) + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0)
-                AS filtering_degree,
-            b.backlog_now, b.backlog_earliest, coalesce(l.candidates, 0) AS licences
+            CAST(b.counting + coalesce(l.candidates, 0) + coalesce(s.candidates, 0) + b.backlog + b.quota AS REAL)
+                / nullif(b.unfiltered, 0) AS filtering_degree,
+            b.backlog_now, b.backlog_earliest, coalesce(l.candidates, 0) AS licences,
+            coalesce(s.candidates, 0) AS storage
          FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request
          LEFT JOIN co_licence_lack l
-            ON l.simulation = b.simulation AND l.request = b.request AND l.cluster = b.cluster",
+            ON l.simulation = b.simulation AND l.request = b.request AND l.cluster = b.cluster
+         LEFT JOIN co_storage_lack s
+            ON s.simulation = b.simulation AND s.request = b.request AND s.cluster = b.cluster",
     ),
     (
         "v_co_free_cpus",

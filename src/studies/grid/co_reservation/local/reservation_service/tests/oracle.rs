@@ -79,7 +79,9 @@ fn agree(
         let in_use = machine.in_use();
         prop_assert_eq!((in_use.jobs, in_use.parts), used, "at {}", second);
         prop_assert!(used.0 + used.1 <= nodes);
-        prop_assert!(twin.licences_held(second) <= settings.licences);
+        let [licences, storage] = twin.further_held(second);
+        let most = settings.further;
+        prop_assert!(licences <= most.licences && storage <= most.storage_gb);
         twin.use_over_time.push(used);
         let waiting: Vec<JobId> = machine.queue();
         let expected: Vec<JobId> = twin.queue.iter().map(|job| job.id).collect();
@@ -167,10 +169,18 @@ pub(super) fn filters() -> impl Strategy<Value = ProbeFilters> {
     )
 }
 
+/// What a part needs beside CPUs: below so many licences, and ten times as many GB.
+fn further(below: u32) -> impl Strategy<Value = FurtherCounts> {
+    (0..below, 0..below).prop_map(|(licences, tens)| FurtherCounts {
+        licences,
+        storage_gb: 10 * tens,
+    })
+}
+
 fn probes(now: i64) -> impl Strategy<Value = Message> {
     (
         1_i64..25,
-        prop::collection::vec((1_u32..=9, 0_u32..4), 1..4),
+        prop::collection::vec((1_u32..=9, further(4)), 1..4),
         -5_i64..20,
         1_i64..9,
         1_i64..8,
@@ -178,10 +188,10 @@ fn probes(now: i64) -> impl Strategy<Value = Message> {
     )
         .prop_map(move |(duration, mut parts, first, step, count, filters)| {
             parts.sort_by_key(|&(nodes, _)| std::cmp::Reverse(nodes));
-            let (parts, licences): (Vec<u32>, Vec<u32>) = parts.into_iter().unzip();
+            let (parts, further): (Vec<u32>, Vec<_>) = parts.into_iter().unzip();
             let starts: Vec<i64> = (0..count).map(|index| now + first + index * step).collect();
             Message::Probe(Probe {
-                licences,
+                further,
                 ..query(duration, &parts, &starts, filters)
             })
         })
@@ -196,12 +206,12 @@ pub(super) fn messages(failures: bool) -> impl Strategy<Value = Vec<(i64, Messag
         0_u32..14,
         1_i64..25,
         0_i64..40,
-        (1_u32..=6, 0_u32..3),
+        (1_u32..=6, further(3)),
     )
-        .prop_flat_map(|(now, kind, request, duration, lead, (nodes, licences))| {
+        .prop_flat_map(|(now, kind, request, duration, lead, (nodes, further))| {
             probes(now).prop_map(move |probe| {
                 let order = PartOrder {
-                    licences,
+                    further,
                     ..part(request, now - 1 + lead, duration, nodes)
                 };
                 (now, kind, request, order, probe)
@@ -280,6 +290,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
             0_i64..WEEK_SECONDS,
             5_u32..9,
             prop::sample::select(vec![0, 2, 3, 20]),
+            prop::sample::select(vec![0, 20, 30, 200]),
         ),
     )
         .prop_map(
@@ -289,7 +300,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                 factor,
                 quota,
                 (tariff, events, quota_periods),
-                (origin, window, licences),
+                (origin, window, licences, storage_gb),
             )| {
                 LocalSettings {
                     backfilling,
@@ -311,7 +322,10 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     quota,
                     quota_periods,
                     partition: None,
-                    licences,
+                    further: FurtherCounts {
+                        licences,
+                        storage_gb,
+                    },
                     job_mix: JobMixSettings::default(),
                     tariff,
                     hour_edge: if inclusive {

@@ -63,7 +63,7 @@ proptest! {
             let counts = answer.counts;
             assert_eq!(
                 counts.unfiltered as usize,
-                answer.offered.len() + (counts.counting + counts.licences + counts.backlog + counts.quota) as usize
+                answer.offered.len() + counts.filtered() as usize
             );
             assert!(answer.offered.is_sorted_by_key(|offered| (offered.start, offered.part)));
             offered(&answer)

@@ -273,8 +273,12 @@ impl Twin {
         for &start in &probe.starts {
             let backlog = self.backlog(exact, |order, _| order.start < start);
             for (index, &nodes) in probe.parts.iter().enumerate() {
-                let licences = probe.licences.get(index).copied().unwrap_or(0);
-                if i64::from(nodes.0) > self.capacity() || licences > self.settings.licences {
+                let further = probe.further.get(index).copied().unwrap_or_default();
+                let most = self.settings.further;
+                if i64::from(nodes.0) > self.capacity()
+                    || further.licences > most.licences
+                    || further.storage_gb > most.storage_gb
+                {
                     continue;
                 }
                 answer.counts.unfiltered += 1;
@@ -282,8 +286,12 @@ impl Twin {
                     answer.counts.counting += 1;
                     continue;
                 }
-                if filters.counting && !self.licences(start, probe.duration, licences) {
-                    answer.counts.licences += 1;
+                let lacking = self.lacking(start, probe.duration, further);
+                if let Some(what) = lacking.filter(|_| filters.counting) {
+                    match what {
+                        FurtherResource::Licences => answer.counts.licences += 1,
+                        FurtherResource::Storage => answer.counts.storage += 1,
+                    }
                     continue;
                 }
                 if filters.counting && !self.quota(start, probe.duration, nodes) {
@@ -344,8 +352,9 @@ impl Twin {
                     Err(Refusal::Past)
                 } else if !self.room(order.start, order.duration, order.nodes) {
                     Err(Refusal::Occupied)
-                } else if !self.licences(order.start, order.duration, order.licences) {
-                    Err(Refusal::Licences)
+                } else if let Some(what) = self.lacking(order.start, order.duration, order.further)
+                {
+                    Err(Refusal::Lacking(what))
                 } else if !self.quota(order.start, order.duration, order.nodes) {
                     Err(Refusal::Quota)
                 } else {

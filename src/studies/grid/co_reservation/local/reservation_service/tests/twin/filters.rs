@@ -23,18 +23,36 @@ impl Twin {
             .sum()
     }
 
-    /// Licences that promised parts hold in a second.
-    pub(in super::super) fn licences_held(&self, second: i64) -> u32 {
+    /// What promised parts hold beside CPUs in a second.
+    pub(in super::super) fn further_held(&self, second: i64) -> [u32; 2] {
         let covers =
             |order: &PartOrder| (order.start.0..(order.start + order.duration).0).contains(&second);
         let parts = self.parts.iter().filter(|(order, _)| covers(order));
-        parts.map(|(order, _)| order.licences).sum()
+        parts.fold([0, 0], |[licences, storage], (order, _)| {
+            let further = order.further;
+            [licences + further.licences, storage + further.storage_gb]
+        })
     }
 
-    pub(super) fn licences(&self, start: Seconds, duration: Seconds, wanted: u32) -> bool {
-        wanted == 0
-            || (start.0..(start + duration).0)
-                .all(|second| self.licences_held(second) + wanted <= self.settings.licences)
+    /// What a part lacks in some second: licences if it lacks both.
+    pub(super) fn lacking(
+        &self,
+        start: Seconds,
+        duration: Seconds,
+        wanted: FurtherCounts,
+    ) -> Option<FurtherResource> {
+        let most = self.settings.further;
+        let is_over = |place: usize, wanted: u32, most: u32| {
+            let mut seconds = start.0..(start + duration).0;
+            wanted > 0 && seconds.any(|second| self.further_held(second)[place] + wanted > most)
+        };
+        if is_over(0, wanted.licences, most.licences) {
+            Some(FurtherResource::Licences)
+        } else if is_over(1, wanted.storage_gb, most.storage_gb) {
+            Some(FurtherResource::Storage)
+        } else {
+            None
+        }
     }
 
     /// The period whose quota holds in a second; none where that of all time does.
