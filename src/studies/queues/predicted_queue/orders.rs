@@ -8,10 +8,8 @@ use bookahead_core::units::Seconds;
 use super::head::is_default;
 
 /// The order of a queue by a score; lower scores first. Of equal ones the earlier submission comes
-/// first, or, by [`PredictedQueueSettings::orders_when_choosing`], whoever did before. Names as in
-/// the literature.
-///
-/// [`PredictedQueueSettings::orders_when_choosing`]: super::PredictedQueueSettings::orders_when_choosing
+/// first, or, where a queue is put in order only when its next first is chosen, whoever did before.
+/// Names as in the literature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoredOrder {
