@@ -58,7 +58,7 @@ fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, Str
 
 fn site(log_of: (&str, u32), days: Option<f64>, wanted: Option<f64>) -> Option<SiteWorkload> {
     let (jobs, key) = log(log_of, days)?;
-    let loaded = load_site(log_of.0, jobs, Nodes(log_of.1), wanted, 1, &key);
+    let loaded = load_site(log_of.0, jobs, (Nodes(log_of.1), None), wanted, 1, &key);
     Some(loaded.expect("a load within reach"))
 }
 

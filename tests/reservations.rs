@@ -323,7 +323,7 @@ proptest! {
         let offers = machine.plan().offers(now, Nodes(nodes), Seconds(duration));
         let earliest = (now.0..)
             .map(Seconds)
-            .find(|start| machine.policy().fixed().min_free(*start, *start + Seconds(duration)) >= nodes as i32);
+            .find(|start| machine.policy().fixed().nodes().min_free(*start, *start + Seconds(duration)) >= nodes as i32);
         prop_assert_eq!(offers.first().map(|offer| offer.start), earliest);
         prop_assert!(offers.iter().any(|offer| offer.price == NodeSeconds(0)));
         prop_assert!(offers.is_sorted_by_key(|offer| offer.start));

@@ -106,6 +106,36 @@ impl fmt::Display for Nodes {
     }
 }
 
+/// An amount of memory in megabytes, of 1,024 kilobytes each.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Megabytes(pub u32);
+
+impl Megabytes {
+    /// More than any machine has: counts of it still have room for differences.
+    pub const MOST: Self = Self(2_000_000_000);
+
+    /// The amount in kilobytes, rounded up and at most [`Self::MOST`].
+    #[must_use]
+    pub fn from_kilobytes(kilobytes: f64) -> Self {
+        Self((kilobytes / 1_024.0).ceil().min(f64::from(Self::MOST.0)) as u32)
+    }
+
+    /// So much for each of so many nodes, at most [`Self::MOST`].
+    #[must_use]
+    pub fn of_nodes(self, nodes: Nodes) -> Self {
+        Self(self.0.saturating_mul(nodes.0).min(Self::MOST.0))
+    }
+
+    /// Whether nobody counts it.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.0 == 0
+    }
+}
+
 /// The index of one concrete node of a cluster, from 0.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

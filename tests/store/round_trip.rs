@@ -13,7 +13,7 @@ use bookahead::store::{
 };
 use bookahead::studies::STUDIES;
 use bookahead::sweep::AxisValue;
-use bookahead::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
+use bookahead::units::{Megabytes, NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
 use bookahead_testutils::runs::{
     axis, finished, identity, outcome, point, record, result, spec, text, write_run,
@@ -57,6 +57,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
             user: row.get("user")?,
             application: row.get("application")?,
             kind: JobKind::Flexible,
+            memory: Megabytes(0),
         },
         verdict: Verdict::ALL[usize::from(row.get::<_, u8>("verdict")?)],
         class: row.get("class")?,

@@ -35,7 +35,7 @@ pub use self::view::View;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Nodes, Seconds};
+use crate::units::{Megabytes, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
 /// A waiting job. Jobs that come earlier in the order of the queue are less.
@@ -51,6 +51,8 @@ pub struct Waiting {
     pub nodes: Nodes,
     /// How long it is planned for.
     pub estimate: Seconds,
+    /// Memory that it needs, where the machine counts it; 0 else.
+    pub memory: Megabytes,
 }
 
 impl From<&Job> for Waiting {
@@ -61,6 +63,7 @@ impl From<&Job> for Waiting {
             job: job.id,
             nodes: job.nodes,
             estimate: job.estimate,
+            memory: job.memory,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::error::WorkloadError;
 use super::job::{Job, JobId, JobKind};
 use super::settings::{CleaningRules, MissingEstimate, ProcessorsField};
 use super::swf::{ParsedTrace, SwfRecord};
-use crate::units::{Nodes, Seconds};
+use crate::units::{Megabytes, Nodes, Seconds};
 
 /// Status of a record whose job was cancelled.
 const CANCELLED: i64 = 5;
@@ -295,6 +295,7 @@ pub(super) fn usable(
         user: known(record.user),
         application: known(record.executable),
         kind: JobKind::Flexible,
+        memory: Megabytes(0),
     })
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RequestId;
-use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::units::{Megabytes, NodeSeconds, Nodes, Seconds};
 
 /// The position of a job in the workload of one simulation, from 0.
 #[derive(
@@ -107,6 +107,9 @@ pub struct Job {
     /// there were reservations.
     #[serde(default, skip_serializing_if = "JobKind::is_flexible")]
     pub kind: JobKind,
+    /// Memory of all its nodes together, where its machine counts it; 0 else.
+    #[serde(default, skip_serializing_if = "Megabytes::is_none")]
+    pub memory: Megabytes,
 }
 
 impl Job {
@@ -126,6 +129,7 @@ impl Job {
             user: None,
             application: None,
             kind: JobKind::Flexible,
+            memory: Megabytes(0),
         }
     }
 
@@ -145,6 +149,12 @@ impl Job {
     #[must_use]
     pub fn released_at(self, release: Seconds) -> Self {
         Self { release, ..self }
+    }
+
+    /// The same job, which needs so much memory.
+    #[must_use]
+    pub fn with_memory(self, memory: Megabytes) -> Self {
+        Self { memory, ..self }
     }
 
     /// The same job, which had this number in its trace.

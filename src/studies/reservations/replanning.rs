@@ -2,10 +2,12 @@
 //! event, reservations have a fixed start, and rules decide about their admission and price.
 //!
 //! [`Replanning`] is the policy, [`ReplanningMachine`] a cluster with it; it uses the same counted
-//! [`Profile`](bookahead_core::plan::Profile) as overbooking.
+//! [`Profile`](bookahead_core::plan::Profile) as overbooking, and a second one where it counts
+//! memory ([`FreeResources`]).
 
 mod admission;
 mod delay_costs;
+mod free;
 mod machine;
 mod outcome;
 mod policy;
@@ -16,6 +18,7 @@ pub mod study;
 mod twins;
 
 pub use delay_costs::{DelayCostSettings, JobCost, JobCosts, MISSTATING_STREAM, PricedCosts};
+pub use free::{FreeResources, MachineMemory, Resources};
 pub use machine::ReplanningMachine;
 pub use outcome::{
     CostSums, JobSums, KeptTotals, RequestVerdict, ReservationOutcome, ReservationTotals,

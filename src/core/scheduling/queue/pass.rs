@@ -236,7 +236,7 @@ mod tests {
 
     use super::*;
     use crate::scheduling::queue::{PlannedEnds, plan_queue};
-    use crate::units::Nodes;
+    use crate::units::{Megabytes, Nodes};
     use crate::workload::JobId;
 
     const NOW: Seconds = Seconds(5);
@@ -250,6 +250,7 @@ mod tests {
             job: JobId(job),
             nodes: Nodes(*nodes),
             estimate: Seconds(*estimate),
+            memory: Megabytes(0),
         });
         waiting.collect()
     }

@@ -77,6 +77,7 @@ impl QueueForecast for Projection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Megabytes;
     use crate::workload::JobId;
 
     /// Ten nodes: four until 100, four until 200, and a job of `nodes` nodes that waits for 100 s.
@@ -90,6 +91,7 @@ mod tests {
             job: JobId(3),
             nodes: Nodes(nodes),
             estimate: Seconds(100),
+            memory: Megabytes(0),
         };
         let ends = [200, 100].map(Seconds).into_iter();
         Projection::new(

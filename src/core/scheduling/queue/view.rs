@@ -155,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::units::Nodes;
+    use crate::units::{Megabytes, Nodes};
     use crate::workload::JobId;
 
     proptest! {
@@ -177,6 +177,7 @@ mod tests {
                     rank: 0,
                     nodes: Nodes(nodes),
                     estimate: Seconds(estimate),
+                    memory: Megabytes(0),
                 };
                 let end = NOW + waiting.estimate;
                 let fits = estimate == 0 && profile.free_at(NOW) >= nodes as i32

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use bookahead_core::scheduling::queue::{Waiting, remove_due};
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{Megabytes, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
 use super::limits::Scopes;
@@ -72,6 +72,7 @@ impl Queue {
                 job: JobId(details.job as u32),
                 nodes: details.nodes,
                 estimate: details.request,
+                memory: Megabytes(0),
             },
             place,
             tier: details.tier,

@@ -7,7 +7,7 @@ use bookahead_core::predictions::{Build, Correction, Corrector, Predictor, predi
 use bookahead_core::scheduling::queue::{
     BackfillOrder, PlannedEnds, ShortestFirst, View, Waiting, backfill, remove_due,
 };
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{Megabytes, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
 use super::open_jobs::OpenJobs;
@@ -292,6 +292,7 @@ impl PredictedQueueMachine {
             job: JobId(place),
             nodes: state.job.submission.nodes,
             estimate: prediction,
+            memory: Megabytes(0),
         };
         // A job that starts at once does not wait first.
         if self.starts_at_once(&waiting) {

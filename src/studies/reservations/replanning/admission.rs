@@ -1,7 +1,6 @@
 //! Admission of reservations, with start and price: one plan, six rules (Heine 2005, §3; Singh
 //! 2008, chapters 3 and 5).
 
-use bookahead_core::scheduling::queue::plan_queue;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, ReservationRequest, WantedStart};
 
@@ -37,7 +36,7 @@ impl Decision {
 
 /// Answers a request as of now. Nothing is booked yet.
 pub(super) fn decide(plan: &mut Replanning, request: &ReservationRequest) -> Decision {
-    if request.nodes > plan.nodes() {
+    if request.nodes > plan.most_reserved() {
         return Decision::refused(RequestVerdict::TooWide);
     }
     if request.duration <= Seconds::ZERO {
@@ -58,7 +57,7 @@ pub(super) fn decide(plan: &mut Replanning, request: &ReservationRequest) -> Dec
 
 fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> Decision {
     let end = start + request.duration;
-    let nodes = request.nodes.0 as i32;
+    let wanted = plan.of_reservation(request.nodes);
     if plan.settings().admission.preempts() {
         return match plan.stopped_for(start, end, request.nodes) {
             Err(verdict) => Decision::refused(verdict),
@@ -71,7 +70,7 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
             },
         };
     }
-    if plan.fixed().min_free(start, end) < nodes {
+    if !plan.fixed().is_free(start, end, wanted) {
         return Decision::refused(RequestVerdict::ConflictsWithFixed);
     }
     let admission = plan.settings().admission;
@@ -103,13 +102,18 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
 /// Whether the slot takes the place of a job that the guard protects, or delays one that no
 /// reservation may delay.
 fn pushes_away_others(plan: &mut Replanning, start: Seconds, end: Seconds, nodes: Nodes) -> bool {
-    !fits_beside_starving_jobs(plan, start, end, nodes.0 as i32)
+    !fits_beside_starving_jobs(plan, start, end, nodes)
         || plan.delays_undelayed_job(start, end, nodes)
 }
 
 /// Whether the slot leaves the planned places of those who have waited longer than the guard alone.
 /// They come first in the order of planning.
-fn fits_beside_starving_jobs(plan: &Replanning, start: Seconds, end: Seconds, nodes: i32) -> bool {
+fn fits_beside_starving_jobs(
+    plan: &Replanning,
+    start: Seconds,
+    end: Seconds,
+    nodes: Nodes,
+) -> bool {
     let Some(guard) = plan.settings().starvation_guard else {
         return true;
     };
@@ -124,9 +128,9 @@ fn fits_beside_starving_jobs(plan: &Replanning, start: Seconds, end: Seconds, no
         return true;
     }
     starving.sort_by_key(|waiting| (waiting.since, waiting.job));
-    let mut profile = plan.fixed().clone();
-    plan_queue(&mut profile, now, &starving, plan.settings().backfilling);
-    profile.min_free(start, end) >= nodes
+    let mut free = plan.fixed().clone();
+    free.plan_queue(now, &starving, plan.settings().backfilling);
+    free.is_free(start, end, plan.of_reservation(nodes))
 }
 
 fn from(
@@ -154,14 +158,15 @@ fn from(
         | Admission::Requeue => {
             let instants = plan.candidate_instants();
             let earliest = earliest.max(plan.now());
+            let wanted = plan.of_reservation(nodes);
             let free = |start: Seconds, plan: &mut Replanning| {
                 let end = start + duration;
-                let profile = if admission.moves() {
+                let free = if admission.moves() {
                     plan.fixed()
                 } else {
                     plan.planned().1
                 };
-                profile.min_free(start, end) >= nodes.0 as i32
+                free.is_free(start, end, wanted)
                     && (!admission.moves() || !pushes_away_others(plan, start, end, nodes))
             };
             std::iter::once(earliest)

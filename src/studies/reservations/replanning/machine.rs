@@ -6,6 +6,7 @@ use bookahead_core::scheduling::{ClusterMachine, Phase};
 use bookahead_core::units::Nodes;
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
 
+use super::free::MachineMemory;
 use super::outcome::{ReservationOutcome, ReservationTotals};
 use super::policy::Replanning;
 use super::settings::ReplanningSettings;
@@ -40,6 +41,12 @@ impl ReplanningMachine {
     #[must_use]
     pub fn of(nodes: Nodes, plan: Replanning) -> Self {
         Self(ClusterMachine::new(nodes, Box::new(plan)))
+    }
+
+    /// From now on counts memory, before anything is submitted: no job and no reservation starts
+    /// before there is enough of it. Queues are planned by conservative backfilling then.
+    pub fn count_memory(&mut self, memory: MachineMemory) {
+        self.policy_mut().count_memory(memory);
     }
 
     /// Hands over requests; none may be submitted in the past. Each is answered when its time has

@@ -10,15 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bookahead_core::estimates::WaitPredictor;
 use bookahead_core::kernel::Agenda;
-use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
 use bookahead_core::scheduling::{
     Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, Checkpointing, Cluster,
     GapEnd, JobOutcome, Policy, ResumeRule, Verdict,
 };
-use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
+use bookahead_core::units::{Megabytes, NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
 
+use super::free::{FreeResources, MachineMemory, Resources};
 use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
 use super::settings::{Admission, JobMarks, ReplanningSettings, ShortestNotice, kept_waits};
 
@@ -40,7 +40,9 @@ pub struct Replanning {
     nodes: Nodes,
     now: Seconds,
     /// Free beside running jobs until their estimated ends, and reservations.
-    fixed: Profile,
+    fixed: FreeResources,
+    /// Memory, where the machine counts it.
+    memory: Option<MachineMemory>,
     /// Waiting jobs in the order of planning.
     queue: Vec<Waiting>,
     running: BTreeMap<JobId, Running>,
@@ -69,7 +71,7 @@ pub struct Replanning {
 #[derive(Clone, Copy)]
 struct Running {
     start: Seconds,
-    nodes: Nodes,
+    holds: Resources,
     estimate: Seconds,
     /// How long it reads what it had done before it goes on with that; `None` where its work is
     /// lost when it is stopped.
@@ -87,14 +89,14 @@ impl Running {
 
     /// What it has used by `at`, which is not before its start.
     fn used(&self, at: Seconds) -> NodeSeconds {
-        self.nodes.for_span(at - self.start)
+        self.holds.nodes.for_span(at - self.start)
     }
 
     /// What it would lose if it were stopped at `at`: what it has used and not saved.
     fn lost(&self, at: Seconds) -> NodeSeconds {
         let used = at - self.start;
         let lost = self.reads.map_or(used, |reads| reads.min(used));
-        self.nodes.for_span(lost)
+        self.holds.nodes.for_span(lost)
     }
 }
 
@@ -109,15 +111,15 @@ struct OpenReservation {
 #[derive(Clone)]
 struct Plan {
     starts: Vec<Seconds>,
-    profile: Profile,
+    free: FreeResources,
 }
 
 impl Plan {
     /// Of no job yet.
-    fn beside(fixed: &Profile) -> Self {
+    fn beside(fixed: &FreeResources) -> Self {
         Self {
             starts: Vec::new(),
-            profile: fixed.clone(),
+            free: fixed.clone(),
         }
     }
 }
@@ -169,7 +171,8 @@ impl Replanning {
             settings,
             nodes,
             now: Seconds::ZERO,
-            fixed: Profile::new(nodes.0, Seconds::ZERO),
+            fixed: FreeResources::new(nodes, Seconds::ZERO),
+            memory: None,
             queue: Vec::new(),
             running: BTreeMap::new(),
             reservations: BTreeMap::new(),
@@ -183,6 +186,13 @@ impl Replanning {
             cancellations: Agenda::default(),
             preempted: BTreeSet::new(),
         }
+    }
+
+    /// From now on counts memory: no job and no reservation starts before there is enough of it.
+    /// Queues are planned by conservative backfilling then. Nothing has been submitted yet.
+    pub(super) fn count_memory(&mut self, memory: MachineMemory) {
+        self.fixed = FreeResources::new(self.nodes, self.now).with_memory(memory.size, self.now);
+        self.memory = Some(memory);
     }
 
     /// With this knowledge of single jobs.
@@ -243,11 +253,26 @@ impl Replanning {
         Some(waits.quantile(nodes, quantile).unwrap_or_default())
     }
 
-    /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs
-    /// away may take.
+    /// What is free beside running jobs and reservations: what a reservation that pushes planned
+    /// jobs away may take.
     #[must_use]
-    pub fn fixed(&self) -> &Profile {
+    pub fn fixed(&self) -> &FreeResources {
         &self.fixed
+    }
+
+    /// How many nodes one reservation can have at most.
+    #[must_use]
+    pub fn most_reserved(&self) -> Nodes {
+        (self.memory).map_or(self.nodes, |memory| memory.most_reserved(self.nodes))
+    }
+
+    /// What a reservation of so many nodes takes.
+    pub(super) fn of_reservation(&self, nodes: Nodes) -> Resources {
+        let each = (self.memory).map_or(Megabytes(0), |memory| memory.per_reserved_node);
+        Resources {
+            nodes,
+            memory: each.of_nodes(nodes),
+        }
     }
 
     /// Totals of the requests so far.
@@ -269,10 +294,6 @@ impl Replanning {
 
     pub(super) fn settings(&self) -> &ReplanningSettings {
         &self.settings
-    }
-
-    pub(super) fn nodes(&self) -> Nodes {
-        self.nodes
     }
 
     pub(super) fn now(&self) -> Seconds {
@@ -374,14 +395,14 @@ impl Policy for Replanning {
             }
             None => {}
         }
-        self.fixed.reserve(self.now, Seconds::FAR, 1);
+        (self.fixed).reserve(self.now, Seconds::FAR, Resources::of_nodes(Nodes(1)));
         self.forget_plan();
         self.unsettled = Some(0);
     }
 
     fn node_repaired(&mut self, cluster: &mut Cluster, _node: NodeIndex) {
         self.come_to(cluster.now());
-        self.fixed.release(self.now, Seconds::FAR, 1);
+        (self.fixed).release(self.now, Seconds::FAR, Resources::of_nodes(Nodes(1)));
         self.forget_plan();
         self.unsettled = Some(0);
     }

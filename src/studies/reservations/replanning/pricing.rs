@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use bookahead_core::plan::Profile;
-use bookahead_core::scheduling::queue::{Backfilling, Waiting, place, plan_beside};
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::scheduling::queue::{Backfilling, Waiting};
+use bookahead_core::units::{NodeSeconds, Seconds};
+
+use super::free::{FreeResources, Resources};
 
 /// A start that a request may have, and the externality price f of having it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +20,8 @@ pub struct Offer {
 
 /// A snapshot of a plan that slots can be priced against. Pricing never changes it.
 pub struct PriceSheet<'a> {
-    /// Free nodes beside running jobs (until their estimated ends) and reservations.
-    pub fixed: &'a Profile,
+    /// Free beside running jobs (until their estimated ends) and reservations.
+    pub fixed: &'a FreeResources,
     /// The instant of asking.
     pub now: Seconds,
     /// The waiting jobs in the order of planning.
@@ -28,7 +29,7 @@ pub struct PriceSheet<'a> {
     /// Their planned starts.
     pub starts: &'a [Seconds],
     /// What is left free when they are all planned.
-    pub left: &'a Profile,
+    pub left: &'a FreeResources,
     /// How they are planned.
     pub backfilling: Backfilling,
     /// h, the delay cost of a node of each job, by id; 1 for jobs beyond the list.
@@ -39,19 +40,17 @@ impl PriceSheet<'_> {
     /// The price of one slot, or `None` when it would collide with a running job or a reservation
     /// (ALG-4, the whole queue planned anew).
     #[must_use]
-    pub fn price(&self, start: Seconds, nodes: Nodes, duration: Seconds) -> Option<NodeSeconds> {
-        if !self.is_feasible(start, nodes, duration) {
+    pub fn price(
+        &self,
+        start: Seconds,
+        wanted: Resources,
+        duration: Seconds,
+    ) -> Option<NodeSeconds> {
+        if !self.is_feasible(start, wanted, duration) {
             return None;
         }
         let span = (start, start + duration);
-        let moved = plan_beside(
-            self.fixed,
-            span,
-            nodes,
-            self.now,
-            self.queue,
-            self.backfilling,
-        );
+        let moved = (self.fixed).plan_beside(span, wanted, self.now, self.queue, self.backfilling);
         Some(self.delay(&moved))
     }
 
@@ -76,8 +75,8 @@ impl PriceSheet<'_> {
         }
     }
 
-    fn is_feasible(&self, start: Seconds, nodes: Nodes, duration: Seconds) -> bool {
-        start >= self.now && self.fixed.min_free(start, start + duration) >= nodes.0 as i32
+    fn is_feasible(&self, start: Seconds, wanted: Resources, duration: Seconds) -> bool {
+        start >= self.now && self.fixed.is_free(start, start + duration, wanted)
     }
 
     /// Offers at those of `instants` (ascending, none in the past) that are feasible, in order.
@@ -87,15 +86,15 @@ impl PriceSheet<'_> {
     /// one that loses its place keep theirs, and one sweep over the queue finds that first job for
     /// all slots. A slot that fits beside the whole plan moves no job and is free.
     #[must_use]
-    pub fn offers(&self, instants: &[Seconds], nodes: Nodes, duration: Seconds) -> Vec<Offer> {
+    pub fn offers(&self, instants: &[Seconds], wanted: Resources, duration: Seconds) -> Vec<Offer> {
         let feasible = instants
             .iter()
             .copied()
-            .filter(|start| self.is_feasible(*start, nodes, duration));
+            .filter(|start| self.is_feasible(*start, wanted, duration));
         if self.backfilling != Backfilling::Conservative {
             return feasible
                 .filter_map(|start| {
-                    let price = self.price(start, nodes, duration)?;
+                    let price = self.price(start, wanted, duration)?;
                     Some(Offer { start, price })
                 })
                 .collect();
@@ -108,50 +107,49 @@ impl PriceSheet<'_> {
             .collect();
         let mut open: Vec<bool> = offers
             .iter()
-            .map(|offer| self.left.min_free(offer.start, offer.start + duration) < nodes.0 as i32)
+            .map(|offer| !(self.left).is_free(offer.start, offer.start + duration, wanted))
             .collect();
         let mut unpriced = open.iter().filter(|open| **open).count();
         if unpriced == 0 {
             return offers;
         }
-        let mut profile = self.fixed.clone();
+        let mut free = self.fixed.clone();
         for (index, (waiting, &start)) in self.queue.iter().zip(self.starts).enumerate() {
             if unpriced == 0 {
                 break;
             }
             let end = start + waiting.estimate;
-            let needed = (waiting.nodes.0 + nodes.0) as i32;
             // Where the job leaves room for the slot during all its time, no slot takes its place.
-            if profile.min_free(start, end) < needed {
+            if !free.holds_both((start, end), waiting, wanted) {
                 let first = offers.partition_point(|offer| offer.start + duration <= start);
                 let past = offers.partition_point(|offer| offer.start < end);
                 for (offer, open) in offers[first..past].iter_mut().zip(&mut open[first..past]) {
-                    let overlap = start.max(offer.start)..end.min(offer.start + duration);
-                    if *open && profile.min_free(overlap.start, overlap.end) < needed {
+                    let overlap = (start.max(offer.start), end.min(offer.start + duration));
+                    if *open && !free.holds_both(overlap, waiting, wanted) {
                         *open = false;
                         unpriced -= 1;
-                        offer.price =
-                            self.price_from(index, &profile, offer.start, nodes, duration);
+                        offer.price = self.price_from(index, &free, offer.start, wanted, duration);
                     }
                 }
             }
-            profile.reserve(start, end, waiting.nodes.0);
+            free.reserve(start, end, waiting.into());
         }
         offers
     }
 
     /// The price of a slot that takes the place of job `first` and of none in front of it;
-    /// `profile` is the plan of the jobs in front.
+    /// `free` is what the jobs in front
+    /// leave.
     fn price_from(
         &self,
         first: usize,
-        profile: &Profile,
+        free: &FreeResources,
         slot: Seconds,
-        nodes: Nodes,
+        wanted: Resources,
         duration: Seconds,
     ) -> NodeSeconds {
-        let mut profile = profile.clone();
-        profile.reserve(slot, slot + duration, nodes.0);
+        let mut free = free.clone();
+        free.reserve(slot, slot + duration, wanted);
         let mut price = NodeSeconds(0);
         // Everything that differs from the plan without the slot lies in here.
         let mut differs = slot..slot + duration;
@@ -162,12 +160,12 @@ impl PriceSheet<'_> {
             let untouched =
                 end <= differs.start || (vacated == Seconds::FAR && start >= differs.end);
             if untouched {
-                profile.reserve(start, end, waiting.nodes.0);
+                free.reserve(start, end, waiting.into());
                 continue;
             }
             // An earlier start than before needs a part of what was vacated.
             let from = start.min(vacated - waiting.estimate + Seconds(1));
-            let moved = place(&mut profile, waiting, from.max(self.now));
+            let moved = free.place(waiting, from.max(self.now));
             if moved != start {
                 vacated = vacated.min(start);
                 differs.start = differs.start.min(start).min(moved);

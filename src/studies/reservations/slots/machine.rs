@@ -193,7 +193,8 @@ impl SlotMachine {
                 }
                 Source::Plan(plan, rules) => {
                     plan.wait_until(now + Seconds(1));
-                    let slots = SlotList::from_profile(plan.plan().planned().1, now, *rules);
+                    let slots =
+                        SlotList::from_profile(plan.plan().planned().1.nodes(), now, *rules);
                     let advertised = slots.advertised(now, slots.horizon_end(now));
                     (advertised, plan.policy().tasks_in_system())
                 }

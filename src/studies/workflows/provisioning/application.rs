@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::units::{Megabytes, NodeSeconds, Nodes, Seconds};
 
 use super::{NetworkTerms, Transfer};
 
@@ -51,6 +51,10 @@ pub struct Application {
     ready: Vec<Vec<Seconds>>,
     /// On which terms data moves between sites; `None` where transfers never meet and cost nothing.
     network: Option<NetworkTerms>,
+    /// Memory that a task takes with each of its processors, where sites count it; 0 else.
+    memory: Megabytes,
+    /// Whether a task runs at a site, by task and site; empty where all run at all.
+    runs_at: Vec<Vec<bool>>,
 }
 
 impl Application {
@@ -71,7 +75,56 @@ impl Application {
             unit_prices: Vec::new(),
             ready: Vec::new(),
             network: None,
+            memory: Megabytes(0),
+            runs_at: Vec::new(),
         }
+    }
+
+    /// The same application whose tasks take so much memory with each of their processors.
+    #[must_use]
+    pub fn with_memory(self, memory: Megabytes) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Memory that a task of so many processors takes.
+    #[must_use]
+    pub fn memory_of(&self, nodes: Nodes) -> Megabytes {
+        self.memory.of_nodes(nodes)
+    }
+
+    /// The same application whose tasks run at some sites only, by task and site; none: at all.
+    #[must_use]
+    pub fn running_at(self, runs_at: Vec<Vec<bool>>) -> Self {
+        debug_assert!(runs_at.is_empty() || runs_at.len() == self.tasks.len());
+        Self { runs_at, ..self }
+    }
+
+    /// Whether a task runs at a site, by site; empty where it runs at all.
+    #[must_use]
+    pub fn sites_of(&self, task: usize) -> &[bool] {
+        self.runs_at.get(task).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a task runs at a site.
+    #[must_use]
+    pub fn may_run(&self, task: usize, site: usize) -> bool {
+        self.sites_of(task).get(site).copied().unwrap_or(true)
+    }
+
+    /// Whether a task runs at a site that holds tasks of up to `most` processors.
+    #[must_use]
+    pub fn fits(&self, task: usize, site: usize, most: Nodes) -> bool {
+        self.tasks[task].nodes <= most && self.may_run(task, site)
+    }
+
+    /// The run time of a task at the fastest of the sites at which it runs.
+    #[must_use]
+    pub fn shortest(&self, task: usize) -> Seconds {
+        let runtimes = self.tasks[task].runtimes.iter().enumerate();
+        let here = runtimes.filter(|(site, _)| self.may_run(task, *site));
+        here.map(|(_, runtime)| *runtime)
+            .min()
+            .unwrap_or(Seconds::ZERO)
     }
 
     /// The same application where a processor-hour of best effort costs so many service units at
@@ -139,6 +192,7 @@ impl Application {
         let needs = &self.tasks[task];
         let runtimes = needs.runtimes.iter().enumerate();
         runtimes
+            .filter(|(site, _)| self.may_run(task, *site))
             .map(|(site, span)| self.charge(site, needs.nodes.for_span(*span)))
             .reduce(f64::min)
             .unwrap_or(0.0)
@@ -234,6 +288,10 @@ impl Application {
             ready,
             unit_prices: self.unit_prices.clone(),
             network: self.network,
+            memory: self.memory,
+            runs_at: (kept.iter())
+                .filter_map(|&old| self.runs_at.get(old).cloned())
+                .collect(),
             ..Self::new(tasks, order)
         };
         (rest, kept)

@@ -43,7 +43,7 @@ impl Background {
             longest_stays: Vec::with_capacity(sites.len()),
         };
         for workload in sites {
-            let mut site = ProviderSite::new(workload.nodes, settings);
+            let mut site = ProviderSite::of(workload, settings);
             let mut starts = vec![None; workload.jobs.len()];
             let mut ahead: &[Job] = &workload.jobs;
             for &place in &order {

@@ -91,7 +91,10 @@ pub fn best_effort(
     let mut open = tasks.len();
     let mut now = begin;
     let mut handed_over = begin;
-    let sizes: Vec<Nodes> = sites.iter().map(|site| site.site.nodes()).collect();
+    let sizes: Vec<Nodes> = sites
+        .iter()
+        .map(|site| site.site.nodes_for_tasks())
+        .collect();
     let mut in_transit = TasksInTransit::new(sites.len());
     let mut copies = Copies::new(sites.len());
     let mut links = Links::default();
@@ -113,7 +116,8 @@ pub fn best_effort(
             };
             let waits: Vec<Seconds> = sites.iter().map(wait).collect::<Option<Vec<_>>>()?.concat();
             let end = |site: usize| arrivals[site] + waits[site] + needs.runtimes[site];
-            let chosen = busy.send(choice, &sizes, nodes, end);
+            let fits = |site: usize| application.fits(task, site, sizes[site]);
+            let chosen = busy.send(choice, fits, end);
             let submitted = chosen.iter().map(|&site| arrivals[site]).min()?;
             for site in chosen {
                 let (arrival, sent) = links.send(application, task, site, now, placed);
@@ -205,7 +209,8 @@ pub(super) fn task_job(
 ) -> Job {
     let needs = &application.tasks()[task];
     let id = JobId(first + task as u32);
-    Job::rigid(id, submit, needs.nodes, needs.runtimes[site])
+    let job = Job::rigid(id, submit, needs.nodes, needs.runtimes[site]);
+    job.with_memory(application.memory_of(needs.nodes))
 }
 
 #[cfg(test)]

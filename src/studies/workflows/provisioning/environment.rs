@@ -209,9 +209,15 @@ impl<'a> Environment<'a> {
         self.next_request += 1;
         RequestId(self.next_request - 1)
     }
+
     /// The processors of each site.
     pub(super) fn sizes(&self) -> impl Iterator<Item = Nodes> + use<'a> {
         self.sites.iter().map(|site| site.nodes)
+    }
+
+    /// The widest task that each site can hold.
+    pub(super) fn nodes_for_tasks(&self) -> impl Iterator<Item = Nodes> + use<'a> {
+        self.sites.iter().map(SiteWorkload::nodes_for_tasks)
     }
 
     /// Starts with their prices on `nodes` processors: at which of these sites, from when on, for

@@ -266,9 +266,12 @@ impl<'a> Evaluator<'a> {
         // Site, start, and what is compared.
         let mut best: Option<(usize, Seconds, Seconds)> = None;
         for (site, bin) in self.bins.iter_mut().enumerate() {
+            let (application, submitted) = (self.application, self.submitted);
+            if !application.may_run(task, site) {
+                continue;
+            }
             let placed = &self.placed;
             let finished = |parent: usize| (placed[parent].site, placed[parent].end);
-            let (application, submitted) = (self.application, self.submitted);
             let earliest = (self.links).earliest(application, task, site, submitted, finished);
             let duration = needs.runtimes[site];
             let lead = match self.choice {

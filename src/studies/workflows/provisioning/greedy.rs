@@ -182,8 +182,8 @@ pub(super) async fn greedy(
     while let Some(task) = next {
         let needs = &tasks[task];
         let mut choices: Vec<(usize, Offer)> = Vec::new();
-        let fitting = sites.sizes().enumerate();
-        let fitting = fitting.filter(|(_, nodes)| needs.nodes <= *nodes);
+        let fitting = sites.nodes_for_tasks().enumerate();
+        let fitting = fitting.filter(|(site, most)| application.fits(task, *site, *most));
         let placements = &plan.placements;
         let finished = |parent: usize| (placements[parent].site, placements[parent].end);
         let links = &mut sites.links;
@@ -314,8 +314,8 @@ fn tails(application: &Application) -> Vec<Seconds> {
     let mut tails = vec![Seconds::ZERO; application.tasks().len()];
     for &task in application.order().iter().rev() {
         let needs = &application.tasks()[task];
-        let shortest = needs.runtimes.iter().copied().min();
-        let from_here = tails[task] + shortest.unwrap_or(Seconds::ZERO);
+        let shortest = application.shortest(task);
+        let from_here = tails[task] + shortest;
         for dependency in &needs.parents {
             let tail = &mut tails[dependency.parent];
             *tail = (*tail).max(from_here);

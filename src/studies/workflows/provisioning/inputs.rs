@@ -9,6 +9,7 @@ use bookahead_core::failures::FailureTrace;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 use bookahead_core::workload::workflows::Workflow;
+use bookahead_reservations::replanning::MachineMemory;
 
 use super::slot_lifetimes::{LOOKS, SlotsLeft};
 use super::{Application, Background, BestEffortRun, Genetic, PlanValue, Users};
@@ -26,6 +27,8 @@ pub struct SiteWorkload {
     pub load: SiteLoad,
     /// Its node failures.
     pub failures: Arc<FailureTrace>,
+    /// Its memory, and what each processor of a task takes of it; `None` where nobody counts it.
+    pub memory: Option<MachineMemory>,
 }
 
 impl SiteWorkload {
@@ -43,6 +46,12 @@ impl SiteWorkload {
         };
         self.jobs = self.jobs.iter().map(wider).collect();
         self
+    }
+
+    /// The widest task that it can hold beside nothing else.
+    #[must_use]
+    pub fn nodes_for_tasks(&self) -> Nodes {
+        (self.memory).map_or(self.nodes, |memory| memory.most_reserved(self.nodes))
     }
 
     /// The jobs that are submitted after the second `now`.

@@ -108,8 +108,7 @@ impl Application {
         for &task in self.order() {
             let needs = &self.tasks()[task];
             let parents = needs.parents.iter().map(|edge| ends[edge.parent]);
-            let shortest = needs.runtimes.iter().copied().min();
-            ends[task] = parents.max().unwrap_or(Seconds::ZERO) + shortest.unwrap_or(Seconds::ZERO);
+            ends[task] = parents.max().unwrap_or(Seconds::ZERO) + self.shortest(task);
         }
         ends.into_iter().max().unwrap_or(Seconds::ZERO)
     }

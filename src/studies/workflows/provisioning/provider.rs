@@ -13,7 +13,7 @@ use bookahead_reservations::replanning::Offer;
 use bookahead_reservations::slots::{RectangleSite, SlotSource};
 
 use super::queue_choice::WAITS_KEPT;
-use super::{CopiesAtSite, Provider, ProvisioningSettings};
+use super::{CopiesAtSite, Provider, ProvisioningSettings, SiteWorkload};
 
 /// A site: a machine, its queue and its sold slots. Cloning it forks the simulation.
 ///
@@ -174,6 +174,16 @@ impl ProviderSite {
         }
     }
 
+    /// The idle site that has these jobs, at time 0.
+    #[must_use]
+    pub fn of(workload: &SiteWorkload, settings: &ProvisioningSettings) -> Self {
+        let mut site = Self::new(workload.nodes, settings);
+        if let (Self::Planning(site), Some(memory)) = (&mut site, workload.memory) {
+            site.machine.count_memory(memory);
+        }
+        site
+    }
+
     /// Answers a question as of now.
     pub fn answer(&mut self, question: SiteQuestion) -> SiteAnswer {
         let granted = match question {
@@ -258,12 +268,12 @@ impl ProviderSite {
         }
     }
 
-    /// Its processors.
+    /// The widest task that it can hold.
     #[must_use]
-    pub fn nodes(&self) -> Nodes {
+    pub fn nodes_for_tasks(&self) -> Nodes {
         match self {
             Self::Rectangles(site) => site.nodes(),
-            Self::Planning(site) => site.machine.cluster().nodes(),
+            Self::Planning(site) => site.machine.policy().most_reserved(),
         }
     }
 

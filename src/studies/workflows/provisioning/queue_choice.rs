@@ -75,17 +75,15 @@ impl Busy {
         fitting.min_by_key(|&site| self.0[site])
     }
 
-    /// Sends a task to the sites that the rule chooses among those, of these sizes, that can hold
-    /// `nodes`, and counts it there; none where it is wider than all. `end` is when it is
-    /// predicted to end at a site.
+    /// Sends a task to the sites that the rule chooses among those that it fits, and counts it
+    /// there; none where it fits none. `end` is when it is predicted to end at a site.
     pub(super) fn send(
         &mut self,
         choice: QueueChoice,
-        sizes: &[Nodes],
-        nodes: Nodes,
+        fits: impl Fn(usize) -> bool,
         end: impl Fn(usize) -> Seconds,
     ) -> Vec<usize> {
-        let fitting = (0..sizes.len()).filter(|&site| nodes <= sizes[site]);
+        let fitting = (0..self.0.len()).filter(|&site| fits(site));
         let mut chosen: Vec<usize> = fitting.collect();
         chosen.sort_by_key(|&site| self.0[site]);
         let count = match choice {
@@ -147,7 +145,8 @@ mod tests {
         let sizes = [8, 2, 8, 8].map(Nodes);
         let send = |choice, ends: [i64; 4]| {
             let mut busy = Busy(vec![3, 0, 2, 2]);
-            let chosen = busy.send(choice, &sizes, Nodes(4), |site| Seconds(ends[site]));
+            let fits = |site: usize| Nodes(4) <= sizes[site];
+            let chosen = busy.send(choice, fits, |site| Seconds(ends[site]));
             (chosen, busy.0)
         };
         let never = [0; 4];
@@ -164,7 +163,7 @@ mod tests {
         assert_eq!(send(predicted, [40, 10, 60, 40]).0, [3]);
         assert_eq!(send(predicted, [60, 10, 40, 40]).0, [2]);
         let mut busy = Busy(vec![0; 4]);
-        let too_wide = busy.send(predicted, &sizes, Nodes(9), |_| Seconds::ZERO);
+        let too_wide = busy.send(predicted, |_| false, |_| Seconds::ZERO);
         assert!(too_wide.is_empty());
     }
 }

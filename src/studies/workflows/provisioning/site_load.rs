@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use bookahead_core::kernel::drive;
-use bookahead_core::plan::{Fit, Profile};
+use bookahead_core::scheduling::queue::Waiting;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{AdjustableTrace, Job};
 use bookahead_reservations::replanning::{
-    JobMarks, ReplanningRun, ReplanningSettings, replanning_scene,
+    FreeResources, JobMarks, MachineMemory, ReplanningRun, ReplanningSettings, replanning_scene,
 };
 
 use super::{SiteLoad, SiteWorkload};
@@ -66,7 +66,7 @@ pub enum SiteLoadError {
 pub fn load_site(
     label: &str,
     jobs: Arc<[Job]>,
-    nodes: Nodes,
+    (nodes, memory): (Nodes, Option<MachineMemory>),
     wanted_percent: Option<f64>,
     seed: u64,
     key: &str,
@@ -85,10 +85,11 @@ pub fn load_site(
             window,
         },
         failures: Arc::default(),
+        memory,
     };
     let measure = |level: f64| {
         let jobs = trace.at(level);
-        let utilisation = utilisation_percent(&jobs, nodes, window);
+        let utilisation = utilisation_percent(&jobs, (nodes, memory), window);
         (level, jobs, utilisation)
     };
     let mut best = measure(100.0);
@@ -137,7 +138,11 @@ pub fn load_site(
 /// The share that runs within `window` under conservative backfilling, in percent of the machine's
 /// node-time; 0 for an empty window.
 #[must_use]
-pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> f64 {
+pub fn utilisation_percent(
+    jobs: &[Job],
+    (nodes, memory): (Nodes, Option<MachineMemory>),
+    window: (Seconds, Seconds),
+) -> f64 {
     let capacity = nodes.for_span(window.1 - window.0);
     if capacity.0 <= 0 {
         return 0.0;
@@ -146,11 +151,11 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
         .iter()
         .all(|job| job.runtime.max(Seconds(1)) == job.estimate);
     let used = if exact {
-        used_by_exact(jobs, nodes, window)
+        used_by_exact(jobs, (nodes, memory), window)
     } else {
         let (settings, nothing) = (ReplanningSettings::default(), Arc::default());
         let (jobs, failures) = (Arc::from(jobs), Arc::default());
-        let scene = replanning_scene(
+        let mut scene = replanning_scene(
             nodes,
             &settings,
             &jobs,
@@ -158,6 +163,9 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
             &JobMarks::default(),
             &failures,
         );
+        if let Some(memory) = memory {
+            scene.machine.count_memory(memory);
+        }
         let run = ReplanningRun::of(drive(scene, true));
         let runs = run.jobs.iter().filter_map(|outcome| {
             let (start, end) = (outcome.start?, outcome.end?);
@@ -169,23 +177,19 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
 }
 
 /// With exact estimates no plan ever changes: each job gets its place once, in order of submission.
-fn used_by_exact(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> NodeSeconds {
-    let mut profile = Profile::new(nodes.0, Seconds::ZERO);
+fn used_by_exact(
+    jobs: &[Job],
+    (nodes, memory): (Nodes, Option<MachineMemory>),
+    window: (Seconds, Seconds),
+) -> NodeSeconds {
+    let mut free = FreeResources::new(nodes, Seconds::ZERO);
+    if let Some(memory) = memory {
+        free = free.with_memory(memory.size, Seconds::ZERO);
+    }
     let mut used = NodeSeconds(0);
-    for job in jobs {
-        profile.forget_some_before(job.submit);
-        let start = profile.earliest_fit(Fit {
-            from: job.submit,
-            latest: Seconds::FAR,
-            nodes: job.nodes.0,
-            duration: job.estimate,
-            own_start: None,
-        });
-        let Some(start) = start.filter(|_| job.nodes <= nodes) else {
-            continue;
-        };
-        let end = start + job.estimate;
-        profile.reserve(start, end, job.nodes.0);
+    for job in jobs.iter().filter(|job| job.nodes <= nodes) {
+        free.forget_some_before(job.submit);
+        let start = free.place(&Waiting::from(job), job.submit);
         used += within(job.nodes, start, start + job.runtime, window);
     }
     used
@@ -219,7 +223,7 @@ mod tests {
     }
 
     fn loaded(exact: bool, wanted: Option<f64>) -> Result<SiteWorkload, SiteLoadError> {
-        load_site("hourly", jobs(exact), Nodes(8), wanted, 1, "hourly")
+        load_site("hourly", jobs(exact), (Nodes(8), None), wanted, 1, "hourly")
     }
 
     #[test]
@@ -256,7 +260,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_reached_is_said_with_the_nearest_that_can() {
-        let half = load_site("half", jobs(true), Nodes(16), Some(90.0), 1, "half").unwrap_err();
+        let half =
+            load_site("half", jobs(true), (Nodes(16), None), Some(90.0), 1, "half").unwrap_err();
         let text = half.to_string();
         assert!(
             text.contains("half") && text.contains("90 %") && text.contains("50.0 %"),
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_site_without_jobs_is_idle() {
-        let site = load_site("none", Arc::default(), Nodes(8), None, 1, "none").unwrap();
+        let site = load_site("none", Arc::default(), (Nodes(8), None), None, 1, "none").unwrap();
         assert_eq!(site.load.utilisation_percent, 0.0);
     }
 }

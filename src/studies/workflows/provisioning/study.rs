@@ -33,6 +33,7 @@ mod made;
 pub mod measures;
 mod resolve;
 mod resolve_application;
+mod resources;
 mod run_times;
 mod seen;
 mod settings;
@@ -210,6 +211,7 @@ impl Study for ProvisioningStudy {
             // A job has one task, and its volume is not known.
             about.application = ApplicationSettings::default();
             about.shares.of_task = about.shares.of_processor;
+            about.make = None;
             about.network = NetworkSlots::default();
             about.uncertainty = RuntimeUncertainty::default();
         }

@@ -92,6 +92,7 @@ pub fn workload(nodes: u32, jobs: Vec<Job>) -> SiteWorkload {
         jobs: jobs.into(),
         load: SiteLoad::default(),
         failures: Arc::new(FailureTrace::default()),
+        memory: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The effect of each event on the plan: arrivals, ends, requests and grants.
 
 use bookahead_core::scheduling::Cluster;
-use bookahead_core::scheduling::queue::{Backfilling, Waiting, place};
+use bookahead_core::scheduling::queue::{Backfilling, Waiting};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{JobId, RequestId};
 
@@ -35,7 +35,7 @@ impl Replanning {
             if let Some(plan) = &mut self.plan
                 && plan.starts.len() == place_in_queue
             {
-                let start = place(&mut plan.profile, &waiting, self.now);
+                let start = plan.free.place(&waiting, self.now);
                 plan.starts.push(start);
             }
         } else {
@@ -50,11 +50,11 @@ impl Replanning {
         let Some(running) = self.running.remove(&id) else {
             return;
         };
-        self.usage.ends(self.now, running.nodes);
+        self.usage.ends(self.now, running.holds.nodes);
         self.unsettled = Some(0);
         if self.now < running.planned_end() {
             self.fixed
-                .release(self.now, running.planned_end(), running.nodes.0);
+                .release(self.now, running.planned_end(), running.holds);
             self.forget_plan();
         }
     }
@@ -85,7 +85,8 @@ impl Replanning {
         if self.now < expected {
             match self.settings.early_end {
                 EarlyEnd::Release => {
-                    self.fixed.release(self.now, expected, asked.nodes.0);
+                    let held = self.of_reservation(asked.nodes);
+                    self.fixed.release(self.now, expected, held);
                     self.forget_plan();
                 }
                 EarlyEnd::Keep => cluster.wake_at(expected),
@@ -112,7 +113,8 @@ impl Replanning {
             open.outcome.start = None;
             cluster.withdraw(JobId::of_request(id));
         }
-        self.fixed.release(self.now, end, nodes.0);
+        let held = self.of_reservation(nodes);
+        self.fixed.release(self.now, end, held);
         self.forget_plan();
         self.unsettled = Some(0);
         open.outcome.verdict = RequestVerdict::Lost;
@@ -143,8 +145,8 @@ impl Replanning {
         };
         let asked = &open.outcome.request;
         let end = open.start + asked.duration;
-        self.fixed
-            .release(open.start.max(self.now), end, asked.nodes.0);
+        let held = self.of_reservation(asked.nodes);
+        self.fixed.release(open.start.max(self.now), end, held);
         cluster.wake_at(self.now);
         if open.running {
             self.usage.ends(self.now, asked.nodes);
@@ -203,18 +205,19 @@ impl Replanning {
         for job in stopped {
             self.cut(cluster, *job, start);
         }
-        self.fixed.reserve(start, end, nodes.0);
+        let taken = self.of_reservation(nodes);
+        self.fixed.reserve(start, end, taken);
         match (&mut self.plan, moves) {
             // It was granted beside the plan: no job moves.
-            (Some(plan), false) => plan.profile.reserve(start, end, nodes.0),
+            (Some(plan), false) => plan.free.reserve(start, end, taken),
             (None, _) => {}
             // A conservative plan that has room for it stays as it is: every job keeps the earliest
             // place, which is still free.
             (Some(plan), true)
                 if self.settings.backfilling == Backfilling::Conservative
-                    && plan.profile.min_free(start, end) >= nodes.0 as i32 =>
+                    && plan.free.is_free(start, end, taken) =>
             {
-                plan.profile.reserve(start, end, nodes.0);
+                plan.free.reserve(start, end, taken);
             }
             (Some(_), true) => match self.settings.displaced {
                 DisplacedJobs::ReplanAll => self.plan = None,

@@ -1,6 +1,5 @@
 //! Preemption for reservations: which jobs are in the way, which are stopped, and who pays.
 
-use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
 use bookahead_core::scheduling::victims::{Stoppable, least_lost};
 use bookahead_core::scheduling::{Cluster, JobOutcome, bounded_slowdown};
@@ -8,6 +7,7 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
 use super::{Replanning, Running};
+use crate::replanning::free::{FreeResources, Resources};
 use crate::replanning::outcome::RequestVerdict;
 use crate::replanning::settings::StoppedFirst;
 
@@ -17,22 +17,22 @@ struct Candidate {
     start: Seconds,
     /// Until when it holds its nodes in the plan.
     until: Seconds,
-    nodes: Nodes,
+    holds: Resources,
     /// What is lost if it is stopped.
     lost: NodeSeconds,
 }
 
-/// Of these jobs, those with which the least work is lost if they end at the
-/// start of a window of `nodes` nodes that needs room; `None` where all of them would not make it.
+/// Of these jobs, those with which the least work is lost if they end at the start of a window that
+/// needs room; `None` where all of them would not make it.
 fn stopped_by_loss(
-    free: &Profile,
+    free: &FreeResources,
     candidates: &[Candidate],
     (start, end): (Seconds, Seconds),
-    nodes: Nodes,
+    wanted: Resources,
 ) -> Option<Vec<JobId>> {
     let running = candidates.iter().map(|candidate| Stoppable {
         job: candidate.job,
-        nodes: candidate.nodes,
+        nodes: candidate.holds.nodes,
         since: candidate.start,
         lost: candidate.lost,
     });
@@ -40,10 +40,10 @@ fn stopped_by_loss(
         let mut free = free.clone();
         for candidate in candidates {
             if stopped.iter().any(|it| it.job == candidate.job) {
-                free.release(start, candidate.until, candidate.nodes.0);
+                free.release(start, candidate.until, candidate.holds);
             }
         }
-        free.min_free(start, end) >= nodes.0 as i32
+        free.is_free(start, end, wanted)
     })?;
     Some(stopped.into_iter().map(|it| it.job).collect())
 }
@@ -75,7 +75,7 @@ impl Replanning {
         end: Seconds,
         nodes: Nodes,
     ) -> Result<Vec<JobId>, RequestVerdict> {
-        let wanted = nodes.0 as i32;
+        let wanted = self.of_reservation(nodes);
         let mut candidates: Vec<Candidate> = self
             .running
             .iter()
@@ -84,27 +84,27 @@ impl Replanning {
                 job: *id,
                 start: running.start,
                 until: running.planned_end(),
-                nodes: running.nodes,
+                holds: running.holds,
                 lost: running.lost(start),
             })
             .filter(|candidate| candidate.until > start)
             .collect();
         candidates.sort_by_key(|candidate| (candidate.start, candidate.job));
         let mut bare = self.fixed.clone();
-        for Candidate { until, nodes, .. } in &candidates {
-            bare.release(start, *until, nodes.0);
+        for Candidate { until, holds, .. } in &candidates {
+            bare.release(start, *until, *holds);
         }
-        if bare.min_free(start, end) < wanted {
+        if !bare.is_free(start, end, wanted) {
             return Err(RequestVerdict::ConflictsWithFixed);
         }
-        let mut free = self.profile_without_preempted();
+        let mut free = self.free_without_preempted();
         if self.settings.stopped_first == StoppedFirst::LeastLost {
-            return stopped_by_loss(&free, &candidates, (start, end), nodes)
+            return stopped_by_loss(&free, &candidates, (start, end), wanted)
                 .ok_or(RequestVerdict::ConflictsWithPlanned);
         }
         let mut stopped = Vec::new();
         loop {
-            let lacking = free.first_below(start, nodes.0);
+            let lacking = free.first_below(start, wanted);
             if lacking >= end {
                 return Ok(stopped);
             }
@@ -115,21 +115,21 @@ impl Replanning {
                 return Err(RequestVerdict::ConflictsWithPlanned);
             };
             let next = candidates.remove(place);
-            free.release(start, next.until, next.nodes.0);
+            free.release(start, next.until, next.holds);
             stopped.push(next.job);
         }
     }
 
     /// What the plan leaves free if the waiting jobs that give way were not there.
-    fn profile_without_preempted(&mut self) -> Profile {
+    fn free_without_preempted(&mut self) -> FreeResources {
         self.planned();
         let Some(plan) = &self.plan else {
             return self.fixed.clone();
         };
-        let mut free = plan.profile.clone();
+        let mut free = plan.free.clone();
         for (planned, waiting) in plan.starts.iter().zip(&self.queue) {
             if self.gives_way(waiting) {
-                free.release(*planned, *planned + waiting.estimate, waiting.nodes.0);
+                free.release(*planned, *planned + waiting.estimate, waiting.into());
             }
         }
         free
@@ -142,7 +142,7 @@ impl Replanning {
         };
         let until = running.planned_end();
         running.cut = Some(at);
-        self.fixed.release(at, until, running.nodes.0);
+        self.fixed.release(at, until, running.holds);
         self.plan = None;
         cluster.set_window_end(id, at);
     }
@@ -171,8 +171,8 @@ impl Replanning {
     pub(super) fn take_off(&mut self, id: JobId) -> Option<Running> {
         let running = self.running.remove(&id)?;
         self.fixed
-            .release(self.now, running.planned_end(), running.nodes.0);
-        self.usage.ends(self.now, running.nodes);
+            .release(self.now, running.planned_end(), running.holds);
+        self.usage.ends(self.now, running.holds.nodes);
         self.forget_plan();
         self.unsettled = Some(0);
         Some(running)

@@ -1,27 +1,37 @@
 //! Questions to the plan: planned starts, candidate instants, prices, offers.
 
+use std::borrow::Cow;
+
 use bookahead_core::plan::Profile;
-use bookahead_core::scheduling::queue::{Backfilling, place, plan_queue};
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::scheduling::queue::Backfilling;
+use bookahead_core::units::{Megabytes, NodeSeconds, Nodes, Seconds};
 
 use super::{Plan, Replanning};
 use crate::replanning::delay_costs::JobCosts;
+use crate::replanning::free::FreeResources;
 use crate::replanning::pricing::{Offer, PriceSheet};
 
 impl Replanning {
     /// The planned starts of the waiting jobs, in the order of planning, and what the whole plan
     /// leaves free.
-    pub fn planned(&mut self) -> (&[Seconds], &Profile) {
+    pub fn planned(&mut self) -> (&[Seconds], &FreeResources) {
         let plan = (self.plan).get_or_insert_with(|| Plan::beside(&self.fixed));
         let behind = &self.queue[plan.starts.len()..];
-        let starts = plan_queue(
-            &mut plan.profile,
-            self.now,
-            behind,
-            self.settings.backfilling,
-        );
+        let backfilling = self.settings.backfilling;
+        let starts = plan.free.plan_queue(self.now, behind, backfilling);
         plan.starts.extend(starts);
-        (&plan.starts, &plan.profile)
+        (&plan.starts, &plan.free)
+    }
+
+    /// The nodes that reservations can have without moving a planned job, with the memory that they
+    /// take for each.
+    pub fn left_for_reservations(&mut self) -> Cow<'_, Profile> {
+        let each = (self.memory).map_or(Megabytes(0), |memory| memory.per_reserved_node);
+        let left = self.planned().1;
+        match left.nodes_with(each) {
+            Some(both) => Cow::Owned(both),
+            None => Cow::Borrowed(left.nodes()),
+        }
     }
 
     /// Whether the whole plan leaves this many nodes free on `[start, end)`. The queue is planned
@@ -32,15 +42,16 @@ impl Replanning {
         end: Seconds,
         nodes: Nodes,
     ) -> bool {
+        let wanted = self.of_reservation(nodes);
         if self.keeps_plans() || self.settings.backfilling != Backfilling::Conservative {
-            return self.planned().1.is_free(start, end, nodes.0);
+            return self.planned().1.is_free(start, end, wanted);
         }
         let plan = (self.plan).get_or_insert_with(|| Plan::beside(&self.fixed));
-        while plan.profile.is_free(start, end, nodes.0) {
+        while plan.free.is_free(start, end, wanted) {
             let Some(waiting) = self.queue.get(plan.starts.len()) else {
                 return true;
             };
-            (plan.starts).push(place(&mut plan.profile, waiting, self.now));
+            (plan.starts).push(plan.free.place(waiting, self.now));
         }
         false
     }
@@ -82,7 +93,7 @@ impl Replanning {
     ) -> Option<NodeSeconds> {
         self.planned();
         let sheet = self.price_sheet()?;
-        sheet.price(start, nodes, duration)
+        sheet.price(start, self.of_reservation(nodes), duration)
     }
 
     /// Every start that can be had from `earliest` on, with its price (query forms (18) and (19)):
@@ -91,7 +102,7 @@ impl Replanning {
     pub fn offers(&mut self, earliest: Seconds, nodes: Nodes, duration: Seconds) -> Vec<Offer> {
         let instants = self.instants_from(earliest.max(self.now));
         self.price_sheet()
-            .map(|sheet| sheet.offers(&instants, nodes, duration))
+            .map(|sheet| sheet.offers(&instants, self.of_reservation(nodes), duration))
             .unwrap_or_default()
     }
 
@@ -102,7 +113,7 @@ impl Replanning {
             now: self.now,
             queue: &self.queue,
             starts: &plan.starts,
-            left: &plan.profile,
+            left: &plan.free,
             backfilling: self.settings.backfilling,
             costs: self.marks.costs.as_deref().map_or(&[], JobCosts::priced),
         })

@@ -1,8 +1,6 @@
 //! Plans anew after a change, and starts due jobs.
 
-use bookahead_core::scheduling::queue::{
-    Backfilling, QueueOrder, Waiting, due_now, place, plan_beside, remove_due,
-};
+use bookahead_core::scheduling::queue::{Backfilling, QueueOrder, Waiting, remove_due};
 use bookahead_core::scheduling::{Cluster, Policy};
 use bookahead_core::units::{Nodes, Seconds};
 
@@ -16,7 +14,7 @@ impl Replanning {
         let Some(mut plan) = self.plan.take() else {
             return;
         };
-        plan.profile.reserve(start, end, nodes.0);
+        plan.free.reserve(start, end, self.of_reservation(nodes));
         let mut displaced = Vec::new();
         // Later jobs in the queue give way first.
         for index in (0..self.queue.len()).rev() {
@@ -24,13 +22,13 @@ impl Replanning {
             let planned = plan.starts[index];
             let until = planned + waiting.estimate;
             let overlap = (planned.max(start), until.min(end));
-            if overlap.0 < overlap.1 && plan.profile.min_free(overlap.0, overlap.1) < 0 {
-                plan.profile.release(planned, until, waiting.nodes.0);
+            if overlap.0 < overlap.1 && !plan.free.is_enough(overlap.0, overlap.1) {
+                plan.free.release(planned, until, waiting.into());
                 displaced.push(index);
             }
         }
         for index in displaced.into_iter().rev() {
-            plan.starts[index] = place(&mut plan.profile, &self.queue[index], self.now);
+            plan.starts[index] = plan.free.place(&self.queue[index], self.now);
         }
         self.plan = Some(plan);
     }
@@ -63,14 +61,8 @@ impl Replanning {
             DisplacedJobs::ReplanAll | DisplacedJobs::OnlyOverlapping => {
                 let backfilling = self.settings.backfilling;
                 let queue = &self.queue;
-                plan_beside(
-                    &self.fixed,
-                    (start, end),
-                    nodes,
-                    self.now,
-                    queue,
-                    backfilling,
-                )
+                let taken = self.of_reservation(nodes);
+                (self.fixed).plan_beside((start, end), taken, self.now, queue, backfilling)
             }
         };
         watched
@@ -119,15 +111,14 @@ impl Replanning {
             first = 0;
         }
         let (starts, free) = match &self.plan {
-            Some(plan) => (&plan.starts[..], &plan.profile),
+            Some(plan) => (&plan.starts[..], &plan.free),
             None => (&[][..], &self.fixed),
         };
         let planned = starts.len();
         let is_due = |&index: &usize| starts[index] <= self.now;
         let mut due: Vec<usize> = (first.min(planned)..planned).filter(is_due).collect();
         let due_and_planned = due.len();
-        let behind = due_now(
-            free,
+        let behind = free.due_now(
             self.now,
             &self.queue[planned..],
             first.saturating_sub(planned),
@@ -140,10 +131,9 @@ impl Replanning {
         }
         if let Some(plan) = &mut self.plan {
             for &index in &due[due_and_planned..] {
-                let Waiting {
-                    nodes, estimate, ..
-                } = self.queue[index];
-                plan.profile.reserve(self.now, self.now + estimate, nodes.0);
+                let waiting = &self.queue[index];
+                let end = self.now + waiting.estimate;
+                plan.free.reserve(self.now, end, waiting.into());
             }
             remove_due(&mut plan.starts, &due[..due_and_planned]);
         }
@@ -192,10 +182,10 @@ impl Replanning {
         }
         cluster.start(waiting.job, nodes, end);
         self.usage.begins(self.now, waiting.nodes);
-        self.fixed.reserve(self.now, end, waiting.nodes.0);
+        self.fixed.reserve(self.now, end, waiting.into());
         let running = Running {
             start: self.now,
-            nodes: waiting.nodes,
+            holds: waiting.into(),
             estimate: waiting.estimate,
             reads: self
                 .checkpointing()

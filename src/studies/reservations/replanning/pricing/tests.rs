@@ -1,21 +1,25 @@
 use proptest::prelude::*;
 
-use bookahead_core::scheduling::queue::plan_queue;
+use bookahead_core::units::{Megabytes, Nodes};
 use bookahead_core::workload::JobId;
 
 use super::*;
 
+fn of_nodes(nodes: u32) -> Resources {
+    Resources::of_nodes(Nodes(nodes))
+}
+
 struct Scene {
-    fixed: Profile,
+    fixed: FreeResources,
     queue: Vec<Waiting>,
 }
 
 impl Scene {
     /// `running`: (nodes, until); `queue`: (nodes, estimate).
     fn new(nodes: u32, running: &[(u32, i64)], queue: &[(u32, i64)]) -> Self {
-        let mut fixed = Profile::new(nodes, Seconds::ZERO);
+        let mut fixed = FreeResources::new(Nodes(nodes), Seconds::ZERO);
         for (nodes, until) in running {
-            fixed.reserve(Seconds::ZERO, Seconds(*until), *nodes);
+            fixed.reserve(Seconds::ZERO, Seconds(*until), of_nodes(*nodes));
         }
         let queue = (0..)
             .zip(queue)
@@ -25,6 +29,7 @@ impl Scene {
                 since: Seconds::ZERO,
                 nodes: Nodes(*nodes),
                 estimate: Seconds(*estimate),
+                memory: Megabytes(0),
             })
             .collect();
         Self { fixed, queue }
@@ -35,9 +40,9 @@ impl Scene {
     }
 
     /// Starts, and what they leave free.
-    fn planned(&self, backfilling: Backfilling) -> (Vec<Seconds>, Profile) {
+    fn planned(&self, backfilling: Backfilling) -> (Vec<Seconds>, FreeResources) {
         let mut left = self.fixed.clone();
-        let starts = plan_queue(&mut left, Seconds::ZERO, &self.queue, backfilling);
+        let starts = left.plan_queue(Seconds::ZERO, &self.queue, backfilling);
         (starts, left)
     }
 
@@ -53,7 +58,7 @@ impl Scene {
             costs: &[],
         };
         sheet
-            .price(Seconds(start), Nodes(nodes), Seconds(duration))
+            .price(Seconds(start), of_nodes(nodes), Seconds(duration))
             .unwrap()
             .0
     }
@@ -103,11 +108,20 @@ proptest! {
         nodes in 1_u32..=8,
         duration in 1_i64..20,
         costs in prop::collection::vec(0.0_f64..8.0, 0..25),
+        memory in prop::option::of((prop::collection::vec(0_u32..=12, 25), 0_u32..=12)),
     ) {
         let mut scene = Scene::new(8, &running, &queue);
+        let mut wanted = of_nodes(nodes);
+        if let Some((of_jobs, of_slot)) = memory {
+            scene.fixed = scene.fixed.with_memory(Megabytes(12), Seconds::ZERO);
+            for (waiting, memory) in scene.queue.iter_mut().zip(of_jobs) {
+                waiting.memory = Megabytes(memory);
+            }
+            wanted.memory = Megabytes(of_slot);
+        }
         for (start, length) in reserved {
-            if scene.fixed.min_free(Seconds(start), Seconds(start + length)) > 0 {
-                scene.fixed.reserve(Seconds(start), Seconds(start + length), 1);
+            if scene.fixed.is_free(Seconds(start), Seconds(start + length), of_nodes(1)) {
+                scene.fixed.reserve(Seconds(start), Seconds(start + length), of_nodes(1));
             }
         }
         let (starts, left) = scene.planned(Backfilling::Conservative);
@@ -121,11 +135,11 @@ proptest! {
             backfilling: Backfilling::Conservative,
             costs: &costs,
         };
-        let offers = sheet.offers(&instants, Nodes(nodes), Seconds(duration));
+        let offers = sheet.offers(&instants, wanted, Seconds(duration));
         let slow: Vec<Offer> = instants
             .iter()
             .filter_map(|start| {
-                let price = sheet.price(*start, Nodes(nodes), Seconds(duration))?;
+                let price = sheet.price(*start, wanted, Seconds(duration))?;
                 Some(Offer { start: *start, price })
             })
             .collect();
@@ -149,16 +163,15 @@ proptest! {
         queue in prop::collection::vec((1_u32..=12, 1_i64..40), 0..300),
         reserved in prop::collection::vec((0_i64..200, 1_i64..30, 1_u32..4), 0..12),
     ) {
-        use bookahead_core::scheduling::queue::due_now;
         let mut scene = Scene::new(12, &[], &queue);
         for (nodes, until) in running {
-            if scene.fixed.min_free(Seconds(0), Seconds(until)) >= nodes as i32 {
-                scene.fixed.reserve(Seconds(0), Seconds(until), nodes);
+            if scene.fixed.is_free(Seconds(0), Seconds(until), of_nodes(nodes)) {
+                scene.fixed.reserve(Seconds(0), Seconds(until), of_nodes(nodes));
             }
         }
         for (start, length, nodes) in reserved {
-            if scene.fixed.min_free(Seconds(start), Seconds(start + length)) >= nodes as i32 {
-                scene.fixed.reserve(Seconds(start), Seconds(start + length), nodes);
+            if scene.fixed.is_free(Seconds(start), Seconds(start + length), of_nodes(nodes)) {
+                scene.fixed.reserve(Seconds(start), Seconds(start + length), of_nodes(nodes));
             }
         }
         for backfilling in [Backfilling::Conservative, Backfilling::Aggressive, Backfilling::None] {
@@ -169,7 +182,7 @@ proptest! {
                 .filter(|(_, start)| **start == Seconds::ZERO)
                 .map(|(index, _)| index)
                 .collect();
-            let due = due_now(&scene.fixed, Seconds::ZERO, &scene.queue, 0, backfilling);
+            let due = scene.fixed.due_now(Seconds::ZERO, &scene.queue, 0, backfilling);
             prop_assert_eq!(due, whole);
         }
     }

@@ -204,7 +204,8 @@ impl Broker<'_> {
                 .collect::<Vec<Seconds>>();
             let runtimes = &application.tasks()[task].runtimes;
             let end = |site: usize| arrivals[site] + waits[site][number] + runtimes[site];
-            let chosen = busy.send(choice, &sizes, widths[number], end);
+            let fits = |site: usize| application.fits(task, site, sizes[site]);
+            let chosen = busy.send(choice, fits, end);
             if chosen.is_empty() {
                 let state = &mut self.states[place];
                 state.given_up = Some(now);

@@ -1,5 +1,6 @@
 mod commitment;
 mod failures;
+mod memory_and_make;
 mod network;
 mod one_slot;
 mod outlasting;

@@ -136,16 +136,16 @@ async fn ask(
     mut prices: Option<&mut Vec<PriceSample>>,
 ) -> Result<(Vec<Shape>, Vec<usize>), BrokerError> {
     let mut shapes: Vec<Shape> = Vec::new();
-    let mut numbers: BTreeMap<(Nodes, &[Seconds]), usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<(Nodes, &[Seconds], &[bool]), usize> = BTreeMap::new();
     let mut shape_of = Vec::with_capacity(application.tasks().len());
     for (task, needs) in application.tasks().iter().enumerate() {
-        let shape = (needs.nodes, &needs.runtimes[..]);
+        let shape = (needs.nodes, &needs.runtimes[..], application.sites_of(task));
         if let Some(&number) = numbers.get(&shape) {
             shape_of.push(number);
             continue;
         }
-        let fitting = sites.sizes().enumerate();
-        let fitting = fitting.filter(|(_, nodes)| needs.nodes <= *nodes);
+        let fitting = sites.nodes_for_tasks().enumerate();
+        let fitting = fitting.filter(|(site, most)| application.fits(task, *site, *most));
         let places = fitting.map(|(site, _)| (site, submitted, needs.runtimes[site]));
         let mut starts = vec![Vec::new(); sites.sizes().count()];
         for (site, offers) in sites.query(needs.nodes, places).await? {

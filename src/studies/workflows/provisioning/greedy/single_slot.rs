@@ -48,7 +48,7 @@ pub(in crate::provisioning) async fn ask_for_one_slot(
     mut prices: Option<&mut Vec<PriceSample>>,
 ) -> Result<Asked, BrokerError> {
     let shapes: Vec<Vec<Shape>> = sites
-        .sizes()
+        .nodes_for_tasks()
         .enumerate()
         .map(|(site, size)| shapes(application, site, size))
         .collect();

@@ -48,7 +48,8 @@ impl PlanningSite {
             return Vec::new();
         };
         let now = self.machine.cluster().now();
-        let slots = SlotList::from_profile(self.machine.plan().planned().1, now, rules);
+        let left = self.machine.plan().left_for_reservations();
+        let slots = SlotList::from_profile(&left, now, rules);
         slots.advertised(now, slots.horizon_end(now))
     }
 

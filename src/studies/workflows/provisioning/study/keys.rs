@@ -2,6 +2,7 @@
 
 use toml::Spanned;
 
+use super::settings::JobMemory;
 use crate::provisioning::{
     AfterFailure, AskedSites, EdgeSale, HoleSale, SearchMethod, SiteChoice, WeightScale,
 };
@@ -10,7 +11,7 @@ use bookahead_core::workload::workflows::{
     VolumeShape,
 };
 use bookahead_lab::keys::declaration::{
-    Given, flag, integer, integer_within, named, one_of, real, reals, text, texts,
+    Given, flag, integer, integer_within, integers, named, one_of, real, reals, text, texts,
 };
 use bookahead_lab::keys::reservations::{REQUESTS, RawRequests};
 use bookahead_lab::{section, tables};
@@ -39,6 +40,18 @@ section! {
         shares: Given<u32> = integer_within(1, 64)
             .note(": parts that each processor is sold in; the sites' own jobs hold whole processors, and whatever counts processors counts shares then, service units too")
             .default_is("1")
+            .decides("Singh 2008 §3"),
+        /// How much memory the sites have.
+        memory_megabytes: Given<Vec<u32>> = integers(1)
+            .words("whole numbers from 1 to 100000000 by site, repeated where there are more sites: megabytes for each of its processors, which all of its jobs share; empty: nobody counts memory")
+            .default_is("[]")
+            .decides("Singh 2008 §3"),
+        /// How much memory the own jobs of the sites take.
+        job_memory: Option<JobMemory> = named::<JobMemory>()
+            .words(r#""share" (default: that of their processors) or "log" (field 10 of their records, else field 7, else that of their processors), where memory is counted"#)
+            .decides("Singh 2008 §3"),
+        /// What kinds of machines the sites are.
+        makes: Given<Vec<String>> = texts("a list of names by site, repeated where there are more sites: what tasks may ask for by `workflow.make`")
             .decides("Singh 2008 §3"),
         /// How fast the sites are for tasks of workflows.
         speeds: Given<Vec<f64>> = reals().from(0.01).to(100.0)
@@ -141,6 +154,18 @@ section! {
             .note(": shares that a task needs of each of its processors (default: all of `sites.shares`)")
             .default_in_words("all")
             .decides("Singh 2008 §3"),
+        /// How much memory tasks take.
+        memory_megabytes: Given<u32> = integer_within(0, 100_000_000)
+            .note(": megabytes that a task takes with each of its processors, where sites count memory (default: that of a processor of the site with the least)")
+            .default_in_words("least")
+            .decides("Singh 2008 §3"),
+        /// On which make of sites some tasks run.
+        make: Given<String> = text("the make, of `sites.makes`, that tasks of `make_percent` run on alone (default: tasks run on every make)")
+            .decides("Singh 2008 §3"),
+        /// How many tasks run on one make alone.
+        make_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how many tasks, drawn, run on sites of `make` alone; a larger share contains the smaller one")
+            .default_is("100"),
         /// Distribution of run times.
         runtimes: Option<RuntimeShape> = named::<RuntimeShape>().decides("AMB-16"),
         /// Mean width.

@@ -99,7 +99,7 @@ impl<'a> Made<'a> {
         let key = format!(
             "{}|{}|{failures}",
             self.spec.seed,
-            canonical_text(&(&about.sites, about.shares))
+            canonical_text(&(&about.sites, about.shares, &about.memory))
         );
         self.shared.site_sets.get_shared(key, || {
             let sites = about
@@ -107,7 +107,7 @@ impl<'a> Made<'a> {
                 .iter()
                 .enumerate()
                 .map(|(place, settings)| {
-                    let site = self.loaded_site(settings)?.as_ref().clone();
+                    let site = self.loaded_site(about, place)?.as_ref().clone();
                     Ok(SiteWorkload {
                         failures: self.site_failures(settings, place)?,
                         ..site.in_shares(about.shares.of_processor)
@@ -120,19 +120,28 @@ impl<'a> Made<'a> {
 
     pub(super) fn loaded_site(
         &self,
-        settings: &SiteSettings,
+        about: &ProvisionedSettings,
+        place: usize,
     ) -> Result<Arc<SiteWorkload>, Arc<InputError>> {
+        let settings = &about.sites[place];
         let trace = self.site_trace(settings)?;
         let jobs = self.inputs.battery(&trace, &of_site(self.spec, settings))?;
         let workload = &settings.workload;
-        let key = format!("{}|{}", self.spec.seed, canonical_text(settings));
+        let memory = about.memory.of_site(place, workload.nodes);
+        let of_jobs = memory.map(|memory| (memory.size.0, about.memory.of_jobs));
+        let key = canonical_text(&(settings, of_jobs));
+        let key = format!("{}|{key}", self.spec.seed);
         self.shared.loaded_sites.get(key, || {
             // The source alone: all loads and sizes of a trace see the same draws.
             let draws = self.inputs.source_key(workload);
+            let jobs = match memory {
+                Some(_) => self.with_memory(about, place, &jobs)?,
+                None => jobs,
+            };
             load_site(
                 &trace.label,
                 jobs,
-                workload.nodes,
+                (workload.nodes, memory),
                 settings.utilisation_percent,
                 self.spec.seed,
                 &draws,
@@ -262,17 +271,38 @@ impl<'a> Made<'a> {
     ) -> Result<Arc<Application>, Arc<InputError>> {
         let workflow = self.workflow(about)?;
         let shares = about.shares.of_processor;
-        let size = |site: &SiteSettings| Nodes(site.workload.nodes.0 * shares);
-        let sizes: Vec<Nodes> = about.sites.iter().map(size).collect();
+        let size = |(place, site): (usize, &SiteSettings)| {
+            let nodes = Nodes(site.workload.nodes.0 * shares);
+            let memory = about.memory.of_site(place, nodes);
+            memory.map_or(nodes, |memory| memory.most_reserved(nodes))
+        };
+        let sizes: Vec<Nodes> = about.sites.iter().enumerate().map(size).collect();
         let key = format!("{}|{sizes:?}", application_key(self.spec, about));
         self.shared.applications.get(key, || {
             let workflow = workflow.workflow.at_speeds(&about.speeds);
             let workflow = workflow.map_err(undrawable)?;
             let network = about.network.at_rate_of_a_slot(&about.application.network);
             let terms = about.network.terms(&network);
-            Application::of(&workflow, &sizes, &network)
-                .map(|application| application.priced(&about.prices).over(terms))
-                .map_err(|error| InputError::Workflow(error.to_string()))
+            let application = Application::of(&workflow, &sizes, &network)
+                .map_err(|error| InputError::Workflow(error.to_string()))?;
+            let application = application.priced(&about.prices).over(terms);
+            let application = application.with_memory(about.memory.of_task);
+            let application = self.bound_to_makes(about, application);
+            let names = workflow.tasks().iter();
+            let placeless = names.enumerate().find(|(task, _)| {
+                let mut sites = sizes.iter().enumerate();
+                !sites.any(|(site, most)| application.fits(*task, site, *most))
+            });
+            match placeless {
+                None => Ok(application),
+                Some((_, task)) => Err(InputError::Workflow(format!(
+                    "task `{}` needs {} of the make `{}`, and no site of it is so large: lower \
+                     `workflow.mean_nodes`, or bind tasks to another make",
+                    task.name,
+                    task.nodes,
+                    (about.make.as_ref()).map_or("", |bound| bound.make.as_str()),
+                ))),
+            }
         })
     }
 
@@ -411,7 +441,7 @@ pub(super) fn background_key(
     format!(
         "{}|{}|{}|{}|{}|{}",
         spec.seed,
-        canonical_text(&(&about.sites, about.shares.of_processor)),
+        canonical_text(&(&about.sites, about.shares.of_processor, &about.memory)),
         canonical_text(&settings.provider),
         canonical_text(&settings.replanning),
         settings.queue_choice.quantile().is_some(),
@@ -432,7 +462,8 @@ pub(super) fn application_key(spec: &SimulationSpec, about: &ProvisionedSettings
             &about.speeds,
             &about.prices,
             about.shares,
-            about.network
+            about.network,
+            (&about.memory, &about.make)
         ))
     )
 }

@@ -24,6 +24,8 @@ use bookahead_reservations::replanning::study::reserved_unit_price;
 use bookahead_reservations::slots::study::keys::RawSlots;
 use bookahead_reservations::slots::study::slot_study;
 
+mod makes;
+mod memory;
 mod network;
 mod queues;
 mod shares;
@@ -67,12 +69,16 @@ pub(super) fn resolve(
     weights_fit(own, settings.search, problems)?;
     queues_fit(own, &settings, problems)?;
     let shares = shares::shares(own, asked.failures, problems);
+    let make = makes::make(own, sites.as_ref().map_or(0, Vec::len), problems);
+    let memory = memory::memory(own, sites.as_ref().map_or(0, Vec::len), problems);
     let (speeds, prices) = unlike?;
     let about = ProvisionedSettings {
         sites: sites?,
         speeds,
         prices,
         shares: shares?,
+        memory: memory?,
+        make: make?,
         network: network?,
         application: application?,
         relative_wish: relative,
@@ -84,6 +90,7 @@ pub(super) fn resolve(
     };
     jobs_fit(own, &settings, &about, problems)?;
     network_fits(own, &settings, &about, asked.failures, problems)?;
+    memory::memory_fits(own, &settings, &about, asked.failures, problems)?;
     let instants = asked
         .replications
         .saturating_mul(about.instants_each(&settings));

@@ -1,14 +1,18 @@
 //! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008,
 //! chapters 4 and 7).
 
+use rand::RngExt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::provisioning::{NetworkSlots, ProvisioningSettings};
+use bookahead_core::random::Stream;
+use bookahead_core::units::{Megabytes, Nodes};
 use bookahead_core::workload::SiteSettings;
 use bookahead_core::workload::workflows::{
     ApplicationSettings, ApplicationSource, RuntimeUncertainty,
 };
 use bookahead_lab::study::{Strategy, spec_format};
+use bookahead_reservations::replanning::MachineMemory;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -52,6 +56,12 @@ pub struct ProvisionedSettings {
     /// In which parts processors are sold.
     #[serde(default, skip_serializing_if = "ProcessorShares::are_whole")]
     pub shares: ProcessorShares,
+    /// The memory of the sites, and what of it is taken.
+    #[serde(default, skip_serializing_if = "SiteMemory::is_uncounted")]
+    pub memory: SiteMemory,
+    /// Which tasks run on one make of sites alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub make: Option<BoundTasks>,
     /// How bandwidth between sites is sold.
     #[serde(default, skip_serializing_if = "NetworkSlots::is_default")]
     pub network: NetworkSlots,
@@ -93,6 +103,73 @@ impl ProcessorShares {
     #[must_use]
     pub fn are_whole(&self) -> bool {
         self.of_processor == 1
+    }
+}
+
+/// The memory of sites (Singh 2008, §3). All jobs and tasks of a site share it; whoever starts finds
+/// as much as he needs, beside his processors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteMemory {
+    /// For each processor of a site, by site; empty where nobody counts memory.
+    pub of_processors: Vec<Megabytes>,
+    /// What a task takes with each of its processors.
+    pub of_task: Megabytes,
+    /// What the sites' own jobs take.
+    pub of_jobs: JobMemory,
+}
+
+impl SiteMemory {
+    /// Whether nobody counts memory.
+    #[must_use]
+    pub fn is_uncounted(&self) -> bool {
+        self.of_processors.is_empty()
+    }
+
+    /// The memory of a site with so many processors, and what tasks take there.
+    #[must_use]
+    pub fn of_site(&self, site: usize, nodes: Nodes) -> Option<MachineMemory> {
+        let each = self.of_processors.get(site)?;
+        Some(MachineMemory {
+            size: each.of_nodes(nodes),
+            per_reserved_node: self.of_task,
+        })
+    }
+}
+
+/// How much memory the own jobs of sites take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobMemory {
+    /// That of their processors.
+    #[default]
+    Share,
+    /// What they asked for by the log, else what they used, else that of their processors; at most
+    /// all that the site has.
+    Log,
+}
+
+/// Tasks that run on sites of one make alone (Singh 2008, §3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoundTasks {
+    /// The make.
+    pub make: String,
+    /// Whether a site is of it, by site.
+    pub sites: Vec<bool>,
+    /// How many of the tasks, in percent.
+    pub percent: f64,
+}
+
+impl BoundTasks {
+    /// At which sites each of so many tasks runs, one draw a task.
+    #[must_use]
+    pub fn drawn(&self, tasks: usize, draws: &mut Stream) -> Vec<Vec<bool>> {
+        let everywhere = vec![true; self.sites.len()];
+        let of_task = |_| {
+            let is_bound = 100.0 * draws.random::<f64>() < self.percent;
+            let sites = if is_bound { &self.sites } else { &everywhere };
+            sites.clone()
+        };
+        (0..tasks).map(of_task).collect()
     }
 }
 

@@ -12,7 +12,10 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::study::{Studies, study};
 use bookahead_lab::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 
-const STUDIES: Studies = Studies::new(&[study::<crate::provisioning::study::ProvisioningStudy>()]);
+const STUDIES: Studies = Studies::new(&[
+    study::<crate::provisioning::study::ProvisioningStudy>(),
+    study::<bookahead_reservations::slots::study::SlotsStudy>(),
+]);
 
 /// Without anything that has to be read from a disk.
 const HEAD: &str = r#"[experiment]
@@ -288,6 +291,74 @@ fn processors_that_are_sold_in_shares_to_tasks_that_need_them_whole_are_processo
             "{search}"
         );
     }
+}
+
+/// Where jobs take the memory of their processors and tasks no more, there is memory wherever there
+/// are processors; where tasks take more, they wait for it in queues.
+#[test]
+fn memory_that_goes_with_the_processors_changes_nothing_and_more_of_it_does() {
+    let prepared = prepared();
+    let run = |search: &str, memory: &str, of_task: &str| {
+        let text = format!(
+            "{of_task}[sites]\n{memory}\n[[sites.more]]\n[provisioning]\nsearch = \"{search}\"\n\
+             [slots]\nsource = \"plan\"\n"
+        );
+        let made = simulation(&prepared, &specs(&text)[0]);
+        let scene = provisioning_scene(&made.inputs, &made.settings, &made.seed);
+        let run = ProvisioningRun::of(drive(scene.expect("a scene"), false)).expect("a run");
+        let outcome = run.outcomes.into_iter().next().expect("an application");
+        (made.inputs, outcome)
+    };
+    let counted = "memory_megabytes = [64]";
+    for search in [
+        "greedy",
+        "moga",
+        "best-effort",
+        "single-slot",
+        "queried-moga",
+    ] {
+        let (plain, outcome) = run(search, "", "");
+        let (alike, same) = run(search, counted, "");
+        assert_eq!(alike.background.starts, plain.background.starts);
+        assert!(!outcome.tasks.is_empty());
+        assert_eq!(same.tasks, outcome.tasks, "{search}");
+        assert_eq!(same.costs, outcome.costs, "{search}");
+    }
+    let (_, alike) = run("best-effort", counted, "");
+    let (_, more) = run("best-effort", counted, "memory_megabytes = 384\n");
+    assert_ne!(more.tasks, alike.tasks);
+}
+
+#[test]
+fn logs_without_memory_cannot_say_what_jobs_take() {
+    let text = "[sites]\nmemory_megabytes = [64]\njob_memory = \"log\"\n";
+    let (prepared, spec) = (prepared(), specs(text).remove(0));
+    let study = spec.study.get::<ProvisioningStudy>().expect("provisioning");
+    let error = with_inputs(study, &spec, &prepared).expect_err("a model");
+    let said = error.to_string();
+    assert!(said.contains("of no job how much memory"), "{said}");
+}
+
+/// A larger share of tasks that run on one make contains the smaller one.
+#[test]
+fn tasks_are_bound_to_a_make_one_draw_each() {
+    let prepared = prepared();
+    let bound = |percent: u32| {
+        let text = format!(
+            "make = \"b\"\nmake_percent = {percent}\n[sites]\nmakes = [\"a\", \"b\"]\n[[sites.more]]\n"
+        );
+        let inputs = inputs(&prepared, &specs(&text)[0]);
+        let application = Arc::clone(&inputs.application);
+        let tasks = 0..application.tasks().len();
+        let bound = |&task: &usize| !application.may_run(task, 0);
+        assert!(tasks.clone().all(|task| application.may_run(task, 1)));
+        tasks.filter(bound).collect::<Vec<usize>>()
+    };
+    assert_eq!(bound(0), Vec::<usize>::new());
+    assert_eq!(bound(100), (0..12).collect::<Vec<usize>>());
+    let (some, more) = (bound(30), bound(70));
+    assert!(!some.is_empty() && some.len() < more.len());
+    assert!(some.iter().all(|task| more.contains(task)));
 }
 
 #[test]

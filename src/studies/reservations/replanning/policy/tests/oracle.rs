@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use bookahead_core::scheduling::queue::{Backfilling, QueueOrder, plan_queue};
+use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 
 use super::*;
 use crate::replanning::{DisplacedJobs, Displacement, EarlyEnd};
@@ -380,7 +380,7 @@ proptest! {
             let (nodes, duration) = (Nodes(nodes), Seconds(duration));
             let offers = machine.plan().offers(earliest, nodes, duration);
             let plan = machine.plan();
-            let starts = plan_queue(&mut plan.fixed.clone(), now, &plan.queue, backfilling);
+            let starts = plan.fixed.clone().plan_queue(now, &plan.queue, backfilling);
             prop_assert_eq!(plan.planned().0, &starts[..]);
             let ends = starts.iter().zip(&plan.queue).map(|(start, waiting)| *start + waiting.estimate);
             let mut instants: std::collections::BTreeSet<Seconds> = starts.iter().copied().chain(ends).collect();

@@ -1,6 +1,7 @@
 //! What an experiment file may say about workflows that buy their resources, and which simulations
 //! come of it.
 
+mod memory_and_make;
 mod network;
 mod queues;
 mod refusals;
