@@ -1,4 +1,5 @@
-//! The pages about what sites offer: shares of processors, and slots that do not last.
+//! The pages about what sites offer: shares of processors, memory and makes, and slots that do not
+//! last.
 
 use super::setting::{Setting, has_traces};
 use super::*;
@@ -75,6 +76,82 @@ fn the_page_about_slots_that_are_left_gives_its_rows_of_sdsc_sp2_again() {
             "| SDSC SP2 | {load} | {offered:.1} | {} |",
             cells.join(" | ")
         );
+        assert!(read(page).contains(&row), "{row}");
+    }
+}
+
+/// Makespans by queries and by best effort at α = 1: of tasks that take the memory of a processor,
+/// twice that, and that where jobs take what the log says.
+fn wide_memory_rows(store: &Path, page: &str) -> [String; 3] {
+    let memory = &queries(page)[0];
+    let of = |megabytes: &str, jobs: &str| {
+        let filters = [("memory", megabytes), ("jobs", jobs), ("alpha", "1")];
+        Setting::of(store, memory, 40, &filters)
+    };
+    let measures = ["wf_makespan_hours", "be_makespan_hours"];
+    let (plain, wide) = (of("32", "share"), of("64", "share"));
+    let by_log = [("memory", "64"), ("alpha", "1")];
+    let by_log = Setting::of(store, &queries(page)[1], 40, &by_log);
+    [
+        measures
+            .map(|it| format!("{:.2}", plain.mean(it)))
+            .join(" | "),
+        measures.map(|it| wide.difference(it, 2.023, 2)).join(" | "),
+        measures
+            .map(|it| by_log.difference(it, 2.023, 2))
+            .join(" | "),
+    ]
+}
+
+#[test]
+fn the_page_about_memory_gives_the_ends_of_its_rows_of_twice_the_memory_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "site-memory/lanl-cm5.toml",
+        &[
+            ("[8, 32, 64, 96, 128]", "[8, 32, 64]"),
+            ("[0.0, 0.5, 1.0]", "[1.0]"),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/site-memory.md";
+    let ends = wide_memory_rows(&folder.path().join("it.db"), page);
+    for (row, end) in ["up to 32", "64", "64"].into_iter().zip(ends) {
+        let starts = format!("| LANL CM-5 | {row} | ");
+        let end = format!(" | {end} |");
+        let text = read(page);
+        let is_it = |line: &&str| line.starts_with(&starts) && line.ends_with(&end);
+        assert_eq!(text.lines().filter(is_it).count(), 1, "{starts}…{end}");
+    }
+}
+
+#[test]
+fn the_page_about_makes_gives_its_rows_of_a_quarter_of_bound_tasks_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "site-makes/ctc-sdsc-sp2.toml",
+        &[("[0, 25, 50, 75, 100]", "[0, 25]")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/site-memory.md";
+    let store = folder.path().join("it.db");
+    for make in ["large", "small"] {
+        let of = |alpha: &str| {
+            let filters = [("make", make), ("percent", "25"), ("alpha", alpha)];
+            Setting::of(&store, &queries(page)[2], 40, &filters)
+        };
+        let cells =
+            ["0", "0.5", "1"].map(|alpha| of(alpha).difference("wf_makespan_hours", 2.023, 2));
+        let best_effort = of("0").difference("be_makespan_hours", 2.023, 2);
+        let row = format!("| {make} | 25 | {} | {best_effort} |", cells.join(" | "));
         assert!(read(page).contains(&row), "{row}");
     }
 }

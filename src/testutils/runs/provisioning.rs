@@ -5,22 +5,18 @@ use std::sync::Arc;
 use super::finished;
 use bookahead_core::plan::Slot;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::workflows::{
-    ApplicationSettings, RuntimeUncertainty, SyntheticSettings, synthetic,
-};
+use bookahead_core::workload::workflows::{SyntheticSettings, synthetic};
 use bookahead_core::workload::{Job, JobId};
 use bookahead_lab::store::FinishedSimulation;
 use bookahead_lab::study::StudySpec;
 use bookahead_lab::sweep::Point;
 use bookahead_workflows::provisioning::study::provisioning_result;
-use bookahead_workflows::provisioning::study::{
-    ProcessorShares, ProvisionedSettings, ProvisioningStudy,
-};
+use bookahead_workflows::provisioning::study::{ProvisionedSettings, ProvisioningStudy};
 use bookahead_workflows::provisioning::{
     Advertised, Application, ApplicationTask, Background, BestEffortOutcome, BoughtSlot,
-    Dependency, EffectOnOthers, FrontMember, NetworkSlots, PlanValue, PriceSample,
-    ProvisioningInputs, ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised,
-    SearchMethod, SiteLoad, SiteWorkload, TaskFate, TaskRun, Users, Wish,
+    Dependency, EffectOnOthers, FrontMember, PlanValue, PriceSample, ProvisioningInputs,
+    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLoad,
+    SiteWorkload, TaskFate, TaskRun, Users, Wish,
 };
 
 /// Costs of the front by hours of its makespan: NSGA-II finds each plan 1 SU cheaper, but none
@@ -60,17 +56,7 @@ pub fn provisioned(
     let mut done = finished(id, "provisioning", replication, result, points);
     done.spec.study = StudySpec::of(ProvisioningStudy {
         settings,
-        about: ProvisionedSettings {
-            speeds: Vec::new(),
-            prices: Vec::new(),
-            sites: Vec::new(),
-            shares: ProcessorShares::default(),
-            network: NetworkSlots::default(),
-            application: ApplicationSettings::default(),
-            relative_wish: None,
-            users_percent: None,
-            uncertainty: RuntimeUncertainty::default(),
-        },
+        about: ProvisionedSettings::default(),
     });
     done
 }

@@ -110,6 +110,8 @@ impl<'a> Made<'a> {
                     let site = self.loaded_site(about, place)?.as_ref().clone();
                     Ok(SiteWorkload {
                         failures: self.site_failures(settings, place)?,
+                        // Loads are shared by all tasks, whatever they take.
+                        memory: about.memory.of_site(place, settings.workload.nodes),
                         ..site.in_shares(about.shares.of_processor)
                     })
                 })

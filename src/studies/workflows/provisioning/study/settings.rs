@@ -41,7 +41,7 @@ pub struct ProvisioningStudy {
 }
 
 /// What a study of provisioning is about, apart from how it is done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProvisionedSettings {
     /// The sites in order; the first one's workload is the simulation's own.
     pub sites: Vec<SiteSettings>,

@@ -294,7 +294,7 @@ fn processors_that_are_sold_in_shares_to_tasks_that_need_them_whole_are_processo
 }
 
 /// Where jobs take the memory of their processors and tasks no more, there is memory wherever there
-/// are processors; where tasks take more, they wait for it in queues.
+/// are processors; where tasks take more, they wait for it.
 #[test]
 fn memory_that_goes_with_the_processors_changes_nothing_and_more_of_it_does() {
     let prepared = prepared();
@@ -324,9 +324,12 @@ fn memory_that_goes_with_the_processors_changes_nothing_and_more_of_it_does() {
         assert_eq!(same.tasks, outcome.tasks, "{search}");
         assert_eq!(same.costs, outcome.costs, "{search}");
     }
-    let (_, alike) = run("best-effort", counted, "");
-    let (_, more) = run("best-effort", counted, "memory_megabytes = 384\n");
-    assert_ne!(more.tasks, alike.tasks);
+    for search in ["best-effort", "greedy"] {
+        let (_, alike) = run(search, counted, "");
+        let (inputs, more) = run(search, counted, "memory_megabytes = 384\n");
+        assert_eq!(inputs.sites[0].nodes_for_tasks(), Nodes(10));
+        assert_ne!(more.tasks, alike.tasks, "{search}");
+    }
 }
 
 #[test]
