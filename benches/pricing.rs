@@ -8,9 +8,8 @@ use std::time::Instant;
 use bookahead::scheduling::queue::Backfilling;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
-    CleaningRules, Compression, CopyShift, RequestDuration, RequestOrigin, RequestSettings,
-    StartRule, TraceCopy, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource,
-    generate_requests, prepare,
+    CopyShift, RequestDuration, RequestOrigin, RequestSettings, StartRule, TraceCopy, TraceFolder,
+    WholeTrace, WorkloadSettings, WorkloadSource, generate_requests, prepare,
 };
 use bookahead_reservations::replanning::{
     Admission, Displacement, EarlyEnd, ReplanningMachine, ReplanningSettings,
@@ -35,18 +34,6 @@ fn main() {
 
 fn measure(percent: f64, days: f64, backfilling: Backfilling) {
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: "CTC-SP2-1996-3.1-cln.swf".to_owned(),
-        },
-        nodes: NODES,
-        evaluation_jobs: 0,
-        battery_jobs: 0,
-        cleaning: CleaningRules::default(),
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
         whole: Some(WholeTrace {
             days: Some(days),
             copy: Some(TraceCopy {
@@ -56,6 +43,12 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
             exact_estimates: true,
             ..WholeTrace::default()
         }),
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: "CTC-SP2-1996-3.1-cln.swf".to_owned(),
+            },
+            NODES,
+        )
     };
     let folder = TraceFolder {
         path: std::env::var_os("BOOKAHEAD_TRACES").map(Into::into),

@@ -14,8 +14,8 @@ use bookahead::workload::workflows::{
     CyberShakeSettings, Network, SyntheticSettings, Workflow, cyber_shake, synthetic,
 };
 use bookahead::workload::{
-    CleaningRules, Compression, CopyShift, Job, RequestId, ReservationRequest, TraceCopy,
-    TraceFolder, WantedStart, WholeTrace, WorkloadSettings, WorkloadSource, prepare,
+    CopyShift, Job, RequestId, ReservationRequest, TraceCopy, TraceFolder, WantedStart, WholeTrace,
+    WorkloadSettings, WorkloadSource, prepare,
 };
 use bookahead_reservations::replanning::{
     Admission, Displacement, ReplanningMachine, ReplanningSettings,
@@ -173,18 +173,6 @@ fn provision(
 /// Jobs of the first 30 days, as the evaluation of prices raises their load.
 fn jobs(percent: f64) -> Option<Vec<Job>> {
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: "CTC-SP2-1996-3.1-cln.swf".to_owned(),
-        },
-        nodes: NODES,
-        evaluation_jobs: 0,
-        battery_jobs: 0,
-        cleaning: CleaningRules::default(),
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
         whole: Some(WholeTrace {
             days: Some(30.0),
             copy: Some(TraceCopy {
@@ -194,6 +182,12 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
             exact_estimates: true,
             ..WholeTrace::default()
         }),
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: "CTC-SP2-1996-3.1-cln.swf".to_owned(),
+            },
+            NODES,
+        )
     };
     let folder = TraceFolder {
         path: std::env::var_os("BOOKAHEAD_TRACES").map(Into::into),

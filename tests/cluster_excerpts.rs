@@ -9,9 +9,8 @@ use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
-    CleaningRules, ClusterExcerpts, ClusterSettings, Compression, Excerpts, Job, JobId,
-    PUBLISHED_CLUSTERS, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource, cut_clusters,
-    prepare,
+    ClusterExcerpts, ClusterSettings, Excerpts, Job, JobId, PUBLISHED_CLUSTERS, TraceFolder,
+    WholeTrace, WorkloadSettings, WorkloadSource, cut_clusters, prepare,
 };
 use bookahead_grid::co_reservation::CoReservationInputs;
 use bookahead_grid::co_reservation::study::{CoReservationStudy, with_inputs};
@@ -27,19 +26,13 @@ fn blue() -> Option<&'static [Job]> {
             return None;
         };
         let settings = WorkloadSettings {
-            source: WorkloadSource::Trace {
-                file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
-            },
-            nodes: MACHINE,
-            evaluation_jobs: 0,
-            battery_jobs: 0,
-            cleaning: CleaningRules::default(),
-            compression: Compression::Factor { factor: 1.0 },
-            laxity: 2.0,
             whole: Some(WholeTrace::default()),
-            fresh: false,
-            tightness: None,
-            early_ends: None,
+            ..WorkloadSettings::of(
+                WorkloadSource::Trace {
+                    file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
+                },
+                MACHINE,
+            )
         };
         let folder = TraceFolder {
             path: Some(folder.into()),

@@ -8,7 +8,7 @@ use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{PolicySpec, SimulationMetrics};
 use bookahead::units::Nodes;
 use bookahead::workload::{
-    CleaningRules, Compression, TraceFolder, Workload, WorkloadSettings, WorkloadSource, prepare,
+    Compression, TraceFolder, Workload, WorkloadSettings, WorkloadSource, prepare,
 };
 use bookahead_overbooking::simulate;
 
@@ -20,19 +20,15 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         return None;
     };
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: format!("{log}.swf"),
-        },
-        nodes: Nodes(nodes),
         evaluation_jobs: 20_000,
         battery_jobs: 1_000,
-        cleaning: CleaningRules::default(),
         compression: Compression::Factor { factor },
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: format!("{log}.swf"),
+            },
+            Nodes(nodes),
+        )
     };
     let folder = TraceFolder {
         path: Some(folder.into()),

@@ -6,8 +6,8 @@ use bookahead::predictions::{
 use bookahead::scheduling::queue::BackfillOrder;
 use bookahead::units::Nodes;
 use bookahead::workload::{
-    CleaningRules, Compression, Job, Origin, ProcessorsField, TraceFolder, WholeTrace,
-    WorkloadSettings, WorkloadSource, prepare,
+    CleaningRules, Job, Origin, ProcessorsField, TraceFolder, WholeTrace, WorkloadSettings,
+    WorkloadSource, prepare,
 };
 use bookahead_queues::predicted_queue::{
     PredictedQueueSettings, QueueRules, QueueTotals, queue_jobs, simulate_predicted_queue,
@@ -20,25 +20,20 @@ fn jobs(file: &str, nodes: u32) -> Option<Vec<Job>> {
         return None;
     };
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: file.to_owned(),
-        },
-        nodes: Nodes(nodes),
-        evaluation_jobs: 0,
-        battery_jobs: 0,
         cleaning: CleaningRules {
             processors: ProcessorsField::RequestedElseAllocated,
             ..CleaningRules::default()
         },
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
         whole: Some(WholeTrace {
             origin: Origin::Log,
             ..WholeTrace::default()
         }),
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: file.to_owned(),
+            },
+            Nodes(nodes),
+        )
     };
     let workload = prepare(&settings, &TraceFolder::new(folder), 1).expect("the log is read");
     Some(workload.batteries[0].to_vec())

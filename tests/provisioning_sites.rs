@@ -8,8 +8,7 @@ use bookahead::plan::SlotRules;
 use bookahead::scheduling::JobOutcome;
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
-    CleaningRules, Compression, Job, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource,
-    prepare,
+    Job, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource, prepare,
 };
 use bookahead_reservations::replanning::{
     JobMarks, ReplanningRun, ReplanningSettings, replanning_scene,
@@ -27,24 +26,20 @@ const SDSC: (&str, u32) = ("SDSC-SP2-1998-4.2-cln.swf", 128);
 /// this machine.
 fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, String)> {
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: file.to_owned(),
-        },
-        nodes: Nodes(nodes),
         evaluation_jobs: 1,
         battery_jobs: 1,
-        cleaning: CleaningRules::default(),
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
         whole: Some(WholeTrace {
             days,
             copy: None,
             exact_estimates: true,
             ..WholeTrace::default()
         }),
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: file.to_owned(),
+            },
+            Nodes(nodes),
+        )
     };
     let Some(folder) = std::env::var_os("BOOKAHEAD_TRACES") else {
         println!("skipped: needs the folder of traces that BOOKAHEAD_TRACES names");

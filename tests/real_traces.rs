@@ -215,19 +215,15 @@ fn folder(test: &str) -> Option<TraceFolder> {
 
 fn settings(log: &Log, compression: Compression) -> WorkloadSettings {
     WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: log.file.to_owned(),
-        },
-        nodes: Nodes(log.nodes),
         evaluation_jobs: 20_000,
         battery_jobs: 1_000,
-        cleaning: CleaningRules::default(),
         compression,
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: log.file.to_owned(),
+            },
+            Nodes(log.nodes),
+        )
     }
 }
 

@@ -119,6 +119,23 @@ fn outcomes_of_a_paper_can_be_asked_for_after_its_metrics_and_are_computed_once(
     }
 }
 
+/// What a program of the version before would have written.
+#[test]
+fn a_store_of_an_older_version_is_brought_up_to_date_and_its_results_stand() {
+    let folder = folder_with_the_paper();
+    said(folder.path(), &["mine"], 0);
+    let path = folder.path().join("data/bookahead.db");
+    let file = rusqlite::Connection::open(&path).expect("the store");
+    file.execute_batch(
+        "DROP TABLE co_storage_lack; DROP TABLE co_storage; PRAGMA user_version = 22",
+    )
+    .expect("older");
+    drop(file);
+    let (_, log) = said(folder.path(), &["mine"], 0);
+    assert!(log.contains("the results of run 1 stand"), "{log}");
+    assert_eq!(counts(folder.path()), "0,4,4");
+}
+
 #[test]
 fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
     let folder = folder_with_the_paper();

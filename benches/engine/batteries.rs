@@ -15,7 +15,7 @@ use bookahead::scheduling::PolicySpec;
 use bookahead::study::Simulation as _;
 use bookahead::units::Nodes;
 use bookahead::workload::{
-    CleaningRules, Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
+    Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
 };
 use bookahead_overbooking::registry;
 use bookahead_overbooking::simulate;
@@ -42,17 +42,10 @@ struct Battery {
 static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
     let folder = std::env::var_os(TraceFolder::VARIABLE).map(TraceFolder::new);
     let settings = WorkloadSettings {
-        source: WorkloadSource::LublinFeitelson { jobs: 6_000 },
-        nodes: NODES,
         evaluation_jobs: 1_000,
         battery_jobs: 1_000,
-        cleaning: CleaningRules::default(),
         compression: Compression::battery_load(2.0),
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
+        ..WorkloadSettings::of(WorkloadSource::LublinFeitelson { jobs: 6_000 }, NODES)
     };
     let settings = match folder {
         Some(_) => WorkloadSettings {

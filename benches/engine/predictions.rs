@@ -7,9 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use bookahead::predictions::{Build, PREDICTORS, Predictor, PredictorSettings, predictor};
 use bookahead::units::Nodes;
-use bookahead::workload::{
-    CleaningRules, Compression, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
-};
+use bookahead::workload::{TraceFolder, WorkloadSettings, WorkloadSource, prepare};
 use bookahead_queues::predicted_queue::{
     PredictedOutcome, PredictedQueueSettings, QueueJob, QueueRules, queue_jobs,
     simulate_predicted_queue,
@@ -38,17 +36,9 @@ static LOG: LazyLock<Log> = LazyLock::new(|| {
         ),
     };
     let settings = WorkloadSettings {
-        source,
-        nodes,
         evaluation_jobs: jobs,
         battery_jobs: jobs,
-        cleaning: CleaningRules::default(),
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
+        ..WorkloadSettings::of(source, nodes)
     };
     let workload = prepare(&settings, &folder.unwrap_or_default(), 1)
         .expect("the model is whole, and the folder named by BOOKAHEAD_TRACES holds KTH");

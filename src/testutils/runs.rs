@@ -12,9 +12,7 @@ use bookahead_core::scheduling::{
     JobOutcome, PolicySpec, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{
-    CleaningRules, Compression, Job, JobId, WorkloadSettings, WorkloadSource,
-};
+use bookahead_core::workload::{Compression, Job, JobId, WorkloadSettings, WorkloadSource};
 use bookahead_lab::store::{
     FinishedSimulation, OutcomeDetail, RunId, RunRecord, RunState, Store, Writer,
 };
@@ -69,17 +67,10 @@ pub fn identity(name: &str) -> Identity {
 pub fn spec(strategy: &str, replication: u32) -> SimulationSpec {
     SimulationSpec {
         workload: WorkloadSettings {
-            source: WorkloadSource::LublinFeitelson { jobs: 100 },
-            nodes: Nodes(64),
             evaluation_jobs: 50,
             battery_jobs: 25,
-            cleaning: CleaningRules::default(),
             compression: Compression::Factor { factor: 0.5 },
-            laxity: 2.0,
-            whole: None,
-            fresh: false,
-            tightness: None,
-            early_ends: None,
+            ..WorkloadSettings::of(WorkloadSource::LublinFeitelson { jobs: 100 }, Nodes(64))
         },
         estimates: None,
         failures: FailureSettings {

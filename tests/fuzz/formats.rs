@@ -588,19 +588,16 @@ fn consume_trace(path: &Path, folder: &Path) {
     discard(serde_json::to_string(&summary));
     write_trace(&folder.join("copy.swf"), &trace.header, &trace.records).expect("a copy");
     let mut settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: "input.swf".to_owned(),
-        },
-        nodes: machine,
         evaluation_jobs: 4,
         battery_jobs: 2,
         cleaning: rules,
         compression: Compression::Factor { factor: 0.5 },
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: "input.swf".to_owned(),
+            },
+            machine,
+        )
     };
     for compression in [
         settings.compression,

@@ -6,7 +6,7 @@ use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::cli::studies;
-use crate::store::{RunSelector, RunSummary, Store, dry_run, run_sweep};
+use crate::store::{RunSelector, RunSummary, Store, StoreError, dry_run, run_sweep};
 use crate::sweep::{Experiment, RunState, Sweep, SweepOptions};
 use crate::workload::TraceFolder;
 use bookahead_papers::findings::{FindingsFile, MeasuredCurves};
@@ -31,7 +31,15 @@ impl StoredRunner {
         if !self.options.store.exists() {
             return Ok(None);
         }
-        let mut runs = Store::open_read_only(studies(), &self.options.store)?.runs()?;
+        let store = match Store::open_read_only(studies(), &self.options.store) {
+            // Its results will stand there, too: it is brought up to date as if it were written.
+            Err(StoreError::OlderVersion { .. }) => {
+                Store::open_existing(studies(), &self.options.store)?
+            }
+            opened => opened?,
+        };
+        let mut runs = store.runs()?;
+        drop(store);
         runs.retain(|run| {
             let is_whole = run.state == "done" && run.points_done == run.points;
             is_whole && run.configuration == sweep.text

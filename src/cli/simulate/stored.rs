@@ -22,9 +22,7 @@ use crate::sweep::{
     JobsHash, Point, PointAxes, RESULT_FORMAT, RunInput, Seen, SimulationSpec, Sweep, digest,
 };
 use crate::units::{Nodes, Seconds};
-use crate::workload::{
-    CleaningRules, Compression, Job, Origin, WholeTrace, WorkloadSettings, WorkloadSource,
-};
+use crate::workload::{Compression, Job, Origin, WholeTrace, WorkloadSettings, WorkloadSource};
 
 /// Keeps what becomes of every job. In memory are the jobs from the first one on that is not
 /// decided.
@@ -185,25 +183,10 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
     };
     SimulationSpec {
         workload: WorkloadSettings {
-            source: match source.path() {
-                Some(_) => WorkloadSource::Trace {
-                    file: source.name(),
-                },
-                None => WorkloadSource::LublinFeitelson {
-                    jobs: arguments.jobs.unwrap_or(0).try_into().unwrap_or(u32::MAX),
-                },
-            },
-            nodes: shape.machine,
-            evaluation_jobs: 0,
-            battery_jobs: 0,
-            cleaning: CleaningRules::default(),
             compression: Compression::Factor {
                 factor: shape.factor.unwrap_or(1.0),
             },
             laxity: 0.0,
-            fresh: false,
-            tightness: None,
-            early_ends: None,
             whole: Some(WholeTrace {
                 exact_estimates: arguments.estimates == Estimates::Perfect,
                 // Jobs are scheduled at the times of the trace.
@@ -214,6 +197,17 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
                 },
                 ..WholeTrace::default()
             }),
+            ..WorkloadSettings::of(
+                match source.path() {
+                    Some(_) => WorkloadSource::Trace {
+                        file: source.name(),
+                    },
+                    None => WorkloadSource::LublinFeitelson {
+                        jobs: arguments.jobs.unwrap_or(0).try_into().unwrap_or(u32::MAX),
+                    },
+                },
+                shape.machine,
+            )
         },
         estimates: None,
         failures: FailureSettings {

@@ -277,23 +277,19 @@ mod tests {
     use super::*;
     use crate::random::stream;
 
-    use crate::workload::settings::{CleaningRules, WorkloadSource};
+    use crate::workload::settings::WorkloadSource;
 
     fn settings(evaluation: u32, battery: u32, compression: Compression) -> WorkloadSettings {
         WorkloadSettings {
-            source: WorkloadSource::Trace {
-                file: "test.swf".to_owned(),
-            },
-            nodes: Nodes(10),
             evaluation_jobs: evaluation,
             battery_jobs: battery,
-            cleaning: CleaningRules::default(),
             compression,
-            laxity: 2.0,
-            whole: None,
-            fresh: false,
-            tightness: None,
-            early_ends: None,
+            ..WorkloadSettings::of(
+                WorkloadSource::Trace {
+                    file: "test.swf".to_owned(),
+                },
+                Nodes(10),
+            )
         }
     }
 

@@ -125,6 +125,26 @@ pub enum CopyShift {
 }
 
 impl WorkloadSettings {
+    /// Jobs of this source on a machine of so many nodes as they were recorded: arrivals are not
+    /// compressed, deadlines lie two estimates behind the submission (Birkenheuer 2012, Table 5.1),
+    /// and no jobs are chosen as batteries yet.
+    #[must_use]
+    pub fn of(source: WorkloadSource, nodes: Nodes) -> Self {
+        Self {
+            source,
+            nodes,
+            evaluation_jobs: 0,
+            battery_jobs: 0,
+            cleaning: CleaningRules::default(),
+            compression: Compression::Factor { factor: 1.0 },
+            laxity: 2.0,
+            whole: None,
+            fresh: false,
+            tightness: None,
+            early_ends: None,
+        }
+    }
+
     /// Whether the jobs come from a log, and not from a model.
     #[must_use]
     pub fn is_log(&self) -> bool {
@@ -449,20 +469,14 @@ mod tests {
 
     #[test]
     fn the_key_names_the_log_and_everything_that_shapes_its_jobs() {
+        let log = WorkloadSource::Trace {
+            file: "logs/CTC-SP2-1996-3.1-cln.swf.gz".to_owned(),
+        };
         let settings = WorkloadSettings {
-            source: WorkloadSource::Trace {
-                file: "logs/CTC-SP2-1996-3.1-cln.swf.gz".to_owned(),
-            },
-            nodes: Nodes(430),
             evaluation_jobs: 20_000,
             battery_jobs: 1_000,
-            cleaning: CleaningRules::default(),
             compression: Compression::Factor { factor: 0.15 },
-            laxity: 2.0,
-            whole: None,
-            fresh: false,
-            tightness: None,
-            early_ends: None,
+            ..WorkloadSettings::of(log, Nodes(430))
         };
         assert_eq!(
             settings.key(),

@@ -204,23 +204,19 @@ mod tests {
     use crate::random;
     use crate::units::Nodes;
 
-    use crate::workload::{CleaningRules, WorkloadSource};
+    use crate::workload::WorkloadSource;
 
     fn settings(whole: WholeTrace) -> WorkloadSettings {
         WorkloadSettings {
-            source: WorkloadSource::Trace {
-                file: "test.swf".to_owned(),
-            },
-            nodes: Nodes(10),
             evaluation_jobs: 1,
             battery_jobs: 1,
-            cleaning: CleaningRules::default(),
-            compression: Compression::Factor { factor: 1.0 },
-            laxity: 2.0,
             whole: Some(whole),
-            fresh: false,
-            tightness: None,
-            early_ends: None,
+            ..WorkloadSettings::of(
+                WorkloadSource::Trace {
+                    file: "test.swf".to_owned(),
+                },
+                Nodes(10),
+            )
         }
     }
 

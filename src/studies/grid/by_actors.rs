@@ -26,8 +26,8 @@ use bookahead_core::scheduling::{
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{
-    CleaningRules, CoRequest, CoRequestId, Compression, Job, JobId, Preference, TraceFolder,
-    WorkloadSettings, WorkloadSource, prepare,
+    CoRequest, CoRequestId, Job, JobId, Preference, TraceFolder, WorkloadSettings, WorkloadSource,
+    prepare,
 };
 use bookahead_lab::actors::conduct;
 use bookahead_overbooking::registry::STRATEGIES;
@@ -188,19 +188,14 @@ fn clusters_of_every_registered_policy_keep_what_they_promise_a_broker() {
 /// Four excerpts of SDSC Blue, and every tenth job of the first as the template of a request.
 fn blue(folder: &TraceFolder) -> CoReservationInputs {
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
-        },
-        nodes: Nodes(1_160),
         evaluation_jobs: 6_000,
         battery_jobs: 1_500,
-        cleaning: CleaningRules::default(),
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
+            },
+            Nodes(1_160),
+        )
     };
     let prepared = prepare(&settings, folder, 1).unwrap().batteries;
     let mut batteries: Vec<_> = prepared.iter().map(|jobs| jobs.to_vec()).collect();

@@ -5,7 +5,7 @@ use crate::random::{self, Stream};
 use crate::units::{Nodes, Seconds};
 use crate::workload::battery::{Batteries, split};
 use crate::workload::job::JobId;
-use crate::workload::settings::{CleaningRules, WholeTrace, WorkloadSource};
+use crate::workload::settings::{WholeTrace, WorkloadSource};
 use crate::workload::whole::whole;
 use crate::workload::{Compression, EarlyEnds, FirstJobs, LoadTime, Tightness, WhichEstimate};
 
@@ -13,19 +13,16 @@ const HALF: Tightness = Tightness::of(0.5);
 
 fn settings(tightness: Option<Tightness>, compression: Compression) -> WorkloadSettings {
     WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: "test.swf".to_owned(),
-        },
-        nodes: Nodes(10),
         evaluation_jobs: 2,
         battery_jobs: 2,
-        cleaning: CleaningRules::default(),
         compression,
-        laxity: 2.0,
-        whole: None,
-        fresh: false,
         tightness,
-        early_ends: None,
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: "test.swf".to_owned(),
+            },
+            Nodes(10),
+        )
     }
 }
 

@@ -28,6 +28,7 @@ use bookahead_lab::tables::Definition;
 use bookahead_reservations::slots::SlotSource;
 use std::sync::Arc;
 
+mod applications;
 mod keys;
 mod made;
 pub mod measures;

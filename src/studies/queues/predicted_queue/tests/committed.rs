@@ -2,8 +2,8 @@
 //! 2020, and a slow twin of their loop.
 
 use bookahead_core::workload::{
-    CleaningRules, Compression, MissingEstimate, Origin, ProcessorsField, TraceFolder, WholeTrace,
-    Windows, WorkloadSettings, WorkloadSource, prepare, window,
+    CleaningRules, MissingEstimate, Origin, ProcessorsField, TraceFolder, WholeTrace, Windows,
+    WorkloadSettings, WorkloadSource, prepare, window,
 };
 
 use super::*;
@@ -50,27 +50,22 @@ fn windows(file: &str, nodes: u32) -> Option<Vec<Arc<[Job]>>> {
         jobs: 1024,
     };
     let settings = WorkloadSettings {
-        source: WorkloadSource::Trace {
-            file: file.to_owned(),
-        },
-        nodes: Nodes(nodes),
-        evaluation_jobs: 0,
-        battery_jobs: 0,
         cleaning: CleaningRules {
             processors: ProcessorsField::Larger,
             missing_estimate: MissingEstimate::Recorded,
             missing_runtime_seconds: 10,
             ..CleaningRules::default()
         },
-        compression: Compression::Factor { factor: 1.0 },
-        laxity: 2.0,
-        fresh: false,
-        tightness: None,
-        early_ends: None,
         whole: Some(WholeTrace {
             origin: Origin::Log,
             ..WholeTrace::default()
         }),
+        ..WorkloadSettings::of(
+            WorkloadSource::Trace {
+                file: file.to_owned(),
+            },
+            Nodes(nodes),
+        )
     };
     let workload = prepare(&settings, &TraceFolder::new(folder), 1).expect("the log is read");
     let of = |replication| window("log", &workload.batteries[0], &windows, replication);
