@@ -116,7 +116,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     for pairing in &pairings {
         compared.push(rows(pairing, by)?);
     }
-    let primary = Quantity::primary(studies(), runs.iter().flat_map(|run| &run.points));
+    let primary = Quantity::primary(studies(), &runs);
     judge(&mut compared, primary);
     let answers = comparison::answers(&runs, &arguments.metric);
     if !arguments.json {

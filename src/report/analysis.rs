@@ -13,7 +13,9 @@ use super::frames::{Common, Frame, Groups, PolarsResult};
 use super::statistics::{Estimate, Moments};
 use alike::Alike;
 use bookahead_core::scheduling::measures::{QuantityKind, Topic};
-use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shared, Shown};
+use bookahead_lab::store::{
+    METRICS, MeasureColumn, Metric, PointColumns, RunSummary, Shared, Shown,
+};
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::{Axis, AxisValue};
 use earned::Earned;
@@ -139,6 +141,8 @@ pub struct Analysis {
     pub measures: Vec<ReportedMeasure>,
     /// What is earned; `None` where nothing is sold.
     pub(crate) earned: Option<Earned>,
+    /// The measure that the experiment says it is about.
+    pub(crate) primary: Option<String>,
     /// Whether its settings saw the same jobs and failures.
     pub same_inputs: SameInputs,
     /// Points that are not compared with their baseline, because it did not see the same, or that
@@ -150,6 +154,23 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// The same, about the quantity that the file of the run names.
+    #[must_use]
+    pub fn about(self, run: &RunSummary) -> Self {
+        Self {
+            primary: run.declared_primary(),
+            ..self
+        }
+    }
+
+    /// The measure that reports answer first: what is earned, else what the experiment says it is
+    /// about; `None` for the first that its study declares.
+    #[must_use]
+    pub fn first_measure(&self) -> Option<&str> {
+        let earned = self.earned_measure().map(|measure| measure.name.as_str());
+        earned.or(self.primary.as_deref())
+    }
+
     /// Folds the points of a run.
     ///
     /// # Errors
@@ -241,6 +262,7 @@ impl Analysis {
         Ok(Self {
             studies: points.studies,
             earned: Earned::of(points.studies, &axes, &measures, &combinations),
+            primary: None,
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,

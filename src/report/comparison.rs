@@ -200,7 +200,7 @@ impl<'c> Comparison<'c> {
                 quantities.iter().map(of).collect()
             })
             .collect();
-        let primary = Quantity::primary(reference.studies, points.iter().copied());
+        let primary = Quantity::primary(reference.studies, runs);
         let of_runs = overall.iter().enumerate();
         let candidates: Vec<Candidate<'_, 'c>> = of_runs
             .flat_map(|(run, rows)| {

@@ -116,7 +116,7 @@ impl<'e> Content<'e> {
         let failed = store.failed_points(run.id)?;
         let missing_points = store.missing_points(run.id, MOST_MISSING)?;
         let points = store.points(run.id)?;
-        let analysis = Analysis::new(&points)?;
+        let analysis = Analysis::new(&points)?.about(&run);
         let views = views::shown(
             extras.views,
             &Reported {

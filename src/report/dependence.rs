@@ -205,6 +205,7 @@ mod tests {
             relaxed_axes: Vec::new(),
             measures: Vec::new(),
             earned: None,
+            primary: None,
             same_inputs: Default::default(),
             apart: 0,
             repetitions: 0,

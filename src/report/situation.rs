@@ -177,7 +177,7 @@ impl ScreenAnswer {
 
     fn of(store: &Store, points: &PointColumns, run: &RunSummary) -> Result<Self, ReportError> {
         let hash = run.configuration_hash.as_str();
-        let analysis = Analysis::new(points)?;
+        let analysis = Analysis::new(points)?.about(run);
         let dependence = Dependence::of(run, &analysis, points);
         let published = PublishedOfRun::default();
         let pairs = Pairs::new(points, &published).of_neighbours(dependence.is_of_neighbours);

@@ -22,6 +22,11 @@ const SEARCHES: [(&str, SearchMethod); 3] = [
 
 /// Three searches with three α, three submissions each.
 fn thesis(path: &Path) {
+    thesis_about(path, "");
+}
+
+/// The same with this line in the head of the experiment.
+fn thesis_about(path: &Path, line: &str) {
     let alphas = [0.0, 0.5, 1.0];
     let mut simulations = Vec::new();
     for (name, search) in SEARCHES {
@@ -38,7 +43,25 @@ fn thesis(path: &Path) {
         axis(SEARCH, &SEARCHES.map(|(name, _)| text(name))),
         axis(ALPHA, &alphas.map(AxisValue::Real)),
     ];
-    write_run(path, &record("workflows", axes, 27), simulations);
+    let mut record = record("workflows", axes, 27);
+    record.configuration.push_str(line);
+    write_run(path, &record, simulations);
+}
+
+/// The study's own measure is the makespan.
+#[test]
+fn the_first_screen_answers_about_the_measure_that_the_experiment_names() {
+    let answered = |line: &str| {
+        let folder = folder();
+        let (path, out) = (folder.path().join("store.db"), folder.path().join("out"));
+        thesis_about(&path, line);
+        write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
+        let page = std::fs::read_to_string(out.join("report.md")).unwrap();
+        let first = |title: &str| page.find(title).unwrap_or(usize::MAX);
+        first("Makespan (h)") < first("Allocation cost (SU)")
+    };
+    assert!(answered(""));
+    assert!(!answered("primary = \"wf_cost_su\"\n"));
 }
 
 #[test]

@@ -28,6 +28,8 @@ section! {
         seed: Given<u64> = integer(0).default_is("1"),
         /// How often each point is simulated, with other jobs or other draws.
         replications: Given<u32> = integer(1).note(": how many batteries").default_is("1"),
+        /// The quantity that the experiment is about.
+        primary: Given<String> = text("a measure of the study (`bookahead list metrics`): what reports answer first and comparisons test by itself, for studies that earn nothing (default: what the study declares)"),
     }
 }
 

@@ -165,6 +165,9 @@ impl Experiment {
             }
         }
         problems.check()?;
+        let header_of_file = raw.experiment.as_ref();
+        resolve::primary(header_of_file, studies, &plan.simulations, &mut problems);
+        problems.check()?;
         exclusions.warn_unmatched(&mut problems);
         plan.warn_idle(&dimensions, &mut problems);
         unread::warn(text, &document, &dimensions, &mut problems);

@@ -13,6 +13,7 @@ mod rule;
 mod tightness;
 mod workload;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -24,8 +25,10 @@ pub(crate) use self::{
     workload::workload,
 };
 use super::raw::{Given, RawHeader};
+use super::simulations::Simulations;
 use crate::keys::field::{Field, Number};
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::study::{AnyStudy, Studies};
 
 /// Characters of an experiment's name at most: files are called after it, with something added, and
 /// may have 255.
@@ -86,6 +89,51 @@ pub(crate) fn header(raw: Option<&Spanned<RawHeader>>, problems: &mut Problems) 
         seed: raw.seed().or_default(problems)?,
         replications: replications?,
     })
+}
+
+/// Refuses a primary quantity that studies of this sweep do not measure. Whoever earns something is
+/// compared by that.
+pub(crate) fn primary(
+    raw: Option<&Spanned<RawHeader>>,
+    studies: Studies,
+    simulations: &Simulations,
+    problems: &mut Problems,
+) {
+    let Some(raw) = raw else { return };
+    let field = raw.get_ref().primary();
+    let Some(name) = field.given.as_ref().map(|name| name.get_ref().as_str()) else {
+        return;
+    };
+    let strategies: BTreeSet<&str> = (simulations.kinds().iter())
+        .map(|spec| spec.scheduling.strategy.as_str())
+        .collect();
+    for strategy in strategies {
+        let study = studies.of_strategy(strategy);
+        let earns_nothing = study
+            .and_then(AnyStudy::strategy)
+            .is_some_and(|known| known.earned.is_none());
+        let Some(study) = study.filter(|_| earns_nothing) else {
+            problems.add(
+                ProblemKind::Conflict,
+                field.key.path,
+                field.place(),
+                format!("`{strategy}` is compared by what is earned with it"),
+                "leave it out",
+            );
+            return;
+        };
+        let measures: Vec<&str> = study.measures().iter().map(|it| it.name).collect();
+        if !measures.contains(&name) {
+            problems.add(
+                ProblemKind::UnknownName,
+                field.key.path,
+                field.place(),
+                format!("`{strategy}` does not measure `{name}`"),
+                crate::keys::suggest(name, &measures),
+            );
+            return;
+        }
+    }
 }
 
 /// A list that ascends from above 0.

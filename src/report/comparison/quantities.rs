@@ -6,6 +6,8 @@ use bookahead_core::scheduling::measures::{QuantityKind, Topic};
 use bookahead_lab::store::{METRICS, MeasuredPoint, Shown};
 use bookahead_lab::study::Studies;
 
+use super::ComparedRun;
+
 /// As many main quantities as a page can show.
 const MOST_MAIN: usize = 10;
 
@@ -79,15 +81,18 @@ impl Quantity {
         self.name == METRICS[0].name
     }
 
-    /// The name of the quantity that answers a comparison of these points: what is earned where
-    /// their study sells something, else that of their study; the gain of policies and of points of
-    /// several studies.
+    /// The name of the quantity that answers a comparison of these runs: that which all of their
+    /// files are about, else what is earned where their study sells something, else that of their
+    /// study; the gain of policies and of runs of several studies.
     #[must_use]
-    pub fn primary<'p>(
-        studies: Studies,
-        points: impl Iterator<Item = &'p MeasuredPoint>,
-    ) -> &'static str {
-        let points: Vec<&MeasuredPoint> = points.collect();
+    pub fn primary(studies: Studies, runs: &[ComparedRun]) -> &'static str {
+        let mut declared = runs.iter().map(|run| run.run.declared_primary());
+        let first = declared.next().flatten();
+        let common = first.filter(|first| declared.all(|other| other.as_ref() == Some(first)));
+        if let Some(measure) = common.and_then(|name| studies.measure(&name)) {
+            return measure.name;
+        }
+        let points: Vec<&MeasuredPoint> = runs.iter().flat_map(|run| &run.points).collect();
         let names: BTreeSet<&str> = points.iter().map(|it| it.strategy.as_str()).collect();
         let mut strategies = studies.strategies();
         let own = match names.len() {

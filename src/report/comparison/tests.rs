@@ -429,3 +429,19 @@ fn the_quantity_of_the_answer_says_how_many_replications_count_and_others_that_h
     assert!(!is_good, "{others}");
     assert_eq!(others, "mean wait (s): 4 replications, which are few");
 }
+
+#[test]
+fn a_comparison_is_about_the_measure_that_all_files_name_else_about_what_studies_declare() {
+    let (_folder, path) = two_runs();
+    let mut runs = read(&[(&path, 1), (&path, 2)]);
+    let declared = Quantity::primary(STUDIES, &runs);
+    let about = |run: &mut ComparedRun, measure: &str| {
+        run.run.configuration = format!("[experiment]\nname = 'a'\nprimary = '{measure}'\n");
+    };
+    about(&mut runs[0], "wf_cost_su");
+    assert_eq!(Quantity::primary(STUDIES, &runs), declared);
+    about(&mut runs[1], "wf_cost_su");
+    assert_eq!(Quantity::primary(STUDIES, &runs), "wf_cost_su");
+    about(&mut runs[1], "wf_makespan_hours");
+    assert_eq!(Quantity::primary(STUDIES, &runs), declared);
+}

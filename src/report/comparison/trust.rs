@@ -71,8 +71,8 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.push((
             true,
             format!(
-                "the primary quantity of these runs, {}, is declared by the program and tested by itself; p-values of the others are \
-                 corrected for {others} tests (Holm)",
+                "the primary quantity of these runs, {}, was declared before any run and is tested by itself; p-values of the others \
+                 are corrected for {others} tests (Holm)",
                 comparison.primary
             ),
         ));

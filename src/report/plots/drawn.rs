@@ -182,20 +182,24 @@ impl Drawn {
     }
 }
 
-/// Everything that is drawn of a run: what is earned first, then what a study measures. What was
-/// measured to be 0 throughout is left to the tables.
+/// Everything that is drawn of a run: what is earned first, or what the experiment is about, then
+/// what a study measures. What was measured to be 0 throughout is left to the tables.
 pub fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let mut drawn = in_order_of_declaration(analysis, configuration_hash);
-    let earned = analysis.earned_measure().map(|measure| &measure.name);
-    drawn.sort_by_key(|quantity| earned.is_some_and(|earned| *earned != quantity.key));
+    let first = analysis.first_measure();
+    drawn.sort_by_key(|quantity| first.is_some_and(|first| first != quantity.key));
     drawn
 }
 
 fn in_order_of_declaration(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
+    let is_drawn = |index: &usize| {
+        let measure = &analysis.measures[*index];
+        // Best effort stands beside the makespan of plans.
+        let is_of_its_own = measure.topic != Topic::Detail && measure.name != "be_makespan_hours";
+        is_of_its_own || analysis.first_measure() == Some(measure.name.as_str())
+    };
     let measures = (0..analysis.measures.len())
-        .filter(|index| analysis.measures[*index].topic != Topic::Detail)
-        // It stands beside the makespan of plans.
-        .filter(|index| analysis.measures[*index].name != "be_makespan_hours")
+        .filter(is_drawn)
         .map(|index| Drawn::measure(analysis, index, configuration_hash))
         .filter(|measure| measure.is_ever_other_than_zero(analysis));
     if analysis.is_study() {

@@ -16,13 +16,18 @@ pub(super) fn note() -> String {
     format!("Means over replications. {INTERVALS}")
 }
 
-/// Indices of the measures that a table shows, with details or without; what is earned comes first.
+/// Indices of the measures that a table shows, with details or without; what is earned, or what the
+/// experiment is about, comes first.
 pub(super) fn shown(analysis: &Analysis, details: bool) -> Vec<usize> {
-    let earned = analysis.earned_measure().map(|measure| &measure.name);
-    let mut shown: Vec<usize> = (0..analysis.measures.len())
-        .filter(|index| details || analysis.measures[*index].topic != Topic::Detail)
-        .collect();
-    shown.sort_by_key(|index| earned.is_some_and(|name| *name != analysis.measures[*index].name));
+    let is_first =
+        |index: &usize| analysis.first_measure() == Some(analysis.measures[*index].name.as_str());
+    let is_shown = |index: &usize| {
+        details || analysis.measures[*index].topic != Topic::Detail || is_first(index)
+    };
+    let mut shown: Vec<usize> = (0..analysis.measures.len()).filter(is_shown).collect();
+    if analysis.first_measure().is_some() {
+        shown.sort_by_key(|index| !is_first(index));
+    }
     shown
 }
 

@@ -158,6 +158,14 @@ fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
 }
 
 impl RunSummary {
+    /// The quantity that its file says it is about (`experiment.primary`).
+    #[must_use]
+    pub fn declared_primary(&self) -> Option<String> {
+        let file: toml::Table = toml::from_str(&self.configuration).ok()?;
+        let name = file.get("experiment")?.get("primary")?.as_str()?;
+        Some(name.to_owned())
+    }
+
     /// How many replications a combination has: `8`, or `at most 120` where a rule says how many.
     #[must_use]
     pub fn replications_in_words(&self) -> String {

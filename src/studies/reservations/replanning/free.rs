@@ -1,5 +1,5 @@
-//! What is free over time: nodes and, where a machine counts it, memory. Memory is a second profile,
-//! and a place is where both have room all the time (Singh 2008, §3).
+//! What is free over time: nodes and, where a machine counts it, memory. Memory is a second
+//! profile, and a place is where both have room all the time (Singh 2008, §3).
 
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::queue::{self, Backfilling, Waiting};

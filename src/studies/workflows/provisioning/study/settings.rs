@@ -106,8 +106,8 @@ impl ProcessorShares {
     }
 }
 
-/// The memory of sites (Singh 2008, §3). All jobs and tasks of a site share it; whoever starts finds
-/// as much as he needs, beside his processors.
+/// The memory of sites (Singh 2008, §3). All jobs and tasks of a site share it; whoever starts
+/// finds as much as he needs, beside his processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteMemory {
     /// For each processor of a site, by site; empty where nobody counts memory.

@@ -239,3 +239,25 @@ fn what_cannot_be_is_refused_with_its_key() {
         .is_ok()
     );
 }
+
+#[test]
+fn an_experiment_is_about_a_measure_of_its_study() {
+    let about = |measure: &str| {
+        let head = HEAD.replace(
+            "[workload]",
+            &format!("primary = \"{measure}\"\n\n[workload]"),
+        );
+        Experiment::parse(STUDIES, "test.toml", &head, None)
+    };
+    about("wf_cost_su").expect("a measure of workflows");
+    for (measure, says) in [
+        ("granted", "does not measure `granted`"),
+        ("wf_cots_su", "wf_cost_su"),
+    ] {
+        let error = about(measure).expect_err(measure);
+        let problems = error.problems();
+        assert_eq!(problems[0].key, "experiment.primary");
+        assert_eq!(problems[0].kind, ProblemKind::UnknownName);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
