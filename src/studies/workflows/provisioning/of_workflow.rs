@@ -17,7 +17,8 @@ pub enum ApplicationError {
     Ranks(#[from] HeftError),
     /// A task fits nowhere (AMB-17b).
     #[error(
-        "workflow `{workflow}`: task `{task}` needs {nodes}, and the largest site has {largest}; choose a larger site or narrower tasks"
+        "workflow `{workflow}`: task `{task}` needs {nodes}, and no site has more than {largest} for it, with the memory of each where that is counted; \
+         choose a larger site, narrower tasks or tasks of less memory"
     )]
     TooWide {
         /// The workflow.

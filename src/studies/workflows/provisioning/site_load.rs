@@ -202,6 +202,7 @@ fn within(nodes: Nodes, start: Seconds, end: Seconds, window: (Seconds, Seconds)
 
 #[cfg(test)]
 mod tests {
+    use bookahead_core::units::Megabytes;
     use bookahead_core::workload::JobId;
 
     use super::*;
@@ -255,6 +256,24 @@ mod tests {
             assert!((raised.utilisation_percent - 75.0).abs() <= LOAD_TOLERANCE);
             assert!((35.0..65.0).contains(&raised.copied_percent));
             assert_eq!(raised.kept_percent, 100.0);
+        }
+    }
+
+    /// Each job takes all the memory, so that one of the two that would run together waits.
+    #[test]
+    fn jobs_that_wait_for_memory_load_a_site_less() {
+        for exact in [true, false] {
+            let jobs = jobs(exact);
+            let jobs = jobs.iter().take(100).cloned();
+            let jobs: Arc<[Job]> = jobs.map(|job| job.with_memory(Megabytes(64))).collect();
+            let memory = MachineMemory {
+                size: Megabytes(64),
+                per_reserved_node: Megabytes(0),
+            };
+            let window = (Seconds::ZERO, Seconds::HOUR * 100);
+            let used = |memory| utilisation_percent(&jobs, (Nodes(8), memory), window);
+            assert_eq!(used(None).round(), 50.0);
+            assert_eq!(used(Some(memory)), 25.0);
         }
     }
 

@@ -70,7 +70,7 @@ pub(super) fn resolve(
     queues_fit(own, &settings, problems)?;
     let shares = shares::shares(own, asked.failures, problems);
     let make = makes::make(own, sites.as_ref().map_or(0, Vec::len), problems);
-    let memory = memory::memory(own, sites.as_ref().map_or(0, Vec::len), problems);
+    let memory = memory::memory(own, sites.as_deref().unwrap_or_default(), problems);
     let (speeds, prices) = unlike?;
     let about = ProvisionedSettings {
         sites: sites?,

@@ -6,13 +6,18 @@ use crate::provisioning::study::{ProvisionedSettings, SiteMemory};
 use bookahead_core::failures::{FailureSettings, FailureSource};
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::Megabytes;
+use bookahead_core::workload::SiteSettings;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 
 /// The most of a processor.
 const MOST_OF_A_PROCESSOR: u32 = 100_000_000;
 
-/// The memory of so many sites, and what tasks take of it.
-pub(super) fn memory(own: &RawTables, count: usize, problems: &mut Problems) -> Option<SiteMemory> {
+/// The memory of these sites, and what tasks take of it.
+pub(super) fn memory(
+    own: &RawTables,
+    sites: &[SiteSettings],
+    problems: &mut Problems,
+) -> Option<SiteMemory> {
     let (raw, of_task) = (
         own.sites.memory_megabytes(),
         own.workflow.memory_megabytes(),
@@ -43,9 +48,20 @@ pub(super) fn memory(own: &RawTables, count: usize, problems: &mut Problems) -> 
         );
         return None;
     };
-    let by_site = values.into_iter().cycle().take(count);
+    let by_site: Vec<u32> = values.into_iter().cycle().take(sites.len()).collect();
+    let all =
+        |(each, site): (&u32, &SiteSettings)| u64::from(*each) * u64::from(site.workload.nodes.0);
+    let most = by_site.iter().zip(sites).map(all).max().unwrap_or(0);
+    if most > u64::from(Megabytes::MOST.0) {
+        let message = format!(
+            "a site would have {most} megabytes, and {} are as many as can be counted",
+            Megabytes::MOST.0
+        );
+        raw.refuse(&message, problems);
+        return None;
+    }
     Some(SiteMemory {
-        of_processors: by_site.map(Megabytes).collect(),
+        of_processors: by_site.into_iter().map(Megabytes).collect(),
         of_task: Megabytes(given?.unwrap_or(least)),
         of_jobs: own.sites.job_memory.unwrap_or_default(),
     })

@@ -37,6 +37,12 @@ fn memory_that_cannot_be_is_refused() {
             "out of range",
         ),
         (
+            "[sites]\nmemory_megabytes = [5000000]\n",
+            "sites.memory_megabytes",
+            OutOfRange,
+            "2150000000 megabytes",
+        ),
+        (
             "[workflow]\nmemory_megabytes = 2\n",
             "workflow.memory_megabytes",
             Conflict,
