@@ -329,6 +329,8 @@ pub struct Mark {
     /// Upper end of its 95 % interval, or one standard deviation above the mean; the mean itself
     /// where there is none.
     pub high: f64,
+    /// Its 95 % interval where the other ends are one standard deviation from the mean.
+    pub interval: Option<(f64, f64)>,
     /// How many values it is made of: replications, or jobs.
     pub count: u64,
     /// How much more it is than the mark of the reference series at the same place, replication by
@@ -345,9 +347,16 @@ impl Mark {
             mean: value,
             low: value,
             high: value,
+            interval: None,
             count,
             paired: None,
         }
+    }
+
+    /// The ends of its 95 % interval, whatever is drawn; the mean twice where there is none.
+    #[must_use]
+    pub fn interval(&self) -> (f64, f64) {
+        self.interval.unwrap_or((self.low, self.high))
     }
 }
 

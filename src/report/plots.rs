@@ -95,6 +95,7 @@ pub fn mark(x: f64, estimate: &Estimate) -> Mark {
         mean: estimate.mean,
         low: estimate.low().unwrap_or(estimate.mean),
         high: estimate.high().unwrap_or(estimate.mean),
+        interval: None,
         count: u64::from(estimate.count),
         paired: None,
     }
@@ -108,10 +109,12 @@ pub fn single(x: f64, value: f64) -> Mark {
 /// A mean with one standard deviation at a place.
 fn spread(x: f64, estimate: &Estimate) -> Mark {
     let deviation = estimate.deviation.unwrap_or(0.0);
+    let mark = mark(x, estimate);
     Mark {
         low: estimate.mean - deviation,
         high: estimate.mean + deviation,
-        ..mark(x, estimate)
+        interval: Some(mark.interval()),
+        ..mark
     }
 }
 

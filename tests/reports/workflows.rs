@@ -7,6 +7,7 @@ use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed,
 use bookahead_lab::store::RunSelector;
 use bookahead_lab::sweep::AxisValue;
 use bookahead_report::figure::{Marks, Section};
+use bookahead_report::svg::short_number;
 use bookahead_testutils::runs::provisioning::provisioned;
 use bookahead_testutils::runs::{axis, point, record, text, write_run};
 use bookahead_workflows::provisioning::SearchMethod;
@@ -46,6 +47,39 @@ fn thesis_about(path: &Path, line: &str) {
     let mut record = record("workflows", axes, 27);
     record.configuration.push_str(line);
     write_run(path, &record, simulations);
+}
+
+/// Figures of workflows show one standard deviation, as those of the thesis do; the words beside
+/// them speak of intervals.
+#[test]
+fn the_first_screen_says_intervals_of_means_where_figures_show_deviations() {
+    let folder = folder();
+    let (path, out) = (folder.path().join("store.db"), folder.path().join("out"));
+    thesis(&path);
+    let (figures, _) = over_axes(&path);
+    let figure = figures
+        .iter()
+        .find(|figure| figure.name == "wf-makespan-hours-by-requests-alpha");
+    let series = figure.unwrap().series.iter();
+    let ends = series.filter_map(|series| match &series.marks {
+        Marks::Whiskers(marks) => Some([*marks.first()?, *marks.last()?]),
+        _ => None,
+    });
+    let mut spread = ends.flatten().filter(|mark| mark.high > mark.mean);
+    // Three submissions: Student's t of 2 degrees of freedom over the root of 3.
+    let (mark, half) = (spread.next().unwrap(), 4.302_652_73 / 3.0_f64.sqrt());
+    let (low, high) = mark.interval();
+    close((mark.mean - low) / (mark.mean - mark.low), half);
+    close((high - mark.mean) / (mark.high - mark.mean), half);
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    let words = format!(
+        "{} [{}, {}] at ",
+        short_number(mark.mean),
+        short_number(low),
+        short_number(high)
+    );
+    assert!(page.contains(&words), "{words}");
 }
 
 /// The study's own measure is the makespan.

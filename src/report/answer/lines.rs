@@ -87,8 +87,9 @@ fn of_line(figure: &Figure, series: &Series) -> Option<String> {
     let marks = marks(series);
     let (first, last) = (marks.first()?, marks.last()?);
     let at = |mark: &Mark| {
-        let interval = if mark.high > mark.low {
-            format!(" [{}, {}]", short_number(mark.low), short_number(mark.high))
+        let (low, high) = mark.interval();
+        let interval = if high > low {
+            format!(" [{}, {}]", short_number(low), short_number(high))
         } else {
             String::new()
         };

@@ -297,6 +297,7 @@ fn mark(x: f64, share: &Estimate, jobs: u64) -> Mark {
         mean: share.mean,
         low: share.low().unwrap_or(share.mean).max(0.0),
         high: share.high().unwrap_or(share.mean).min(1.0),
+        interval: None,
         count: jobs,
         paired: None,
     }
