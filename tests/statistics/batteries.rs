@@ -37,9 +37,15 @@ fn intervals_of_the_quick_start_cover_the_mean_of_all_seeds_and_two_seeds_agree(
 #[test]
 #[ignore = "minutes"]
 fn one_factor_for_all_batteries_makes_intervals_too_narrow() {
-    let one_factor = quick_start()
-        .replace("fresh = true\njobs = 4000", "jobs = 20000")
-        .replace("load.each_battery", "load.value");
+    let one_factor = [
+        ("fresh = true\njobs = 4000", "jobs = 20000"),
+        ("load = { each_battery", "load = { value"),
+    ]
+    .into_iter()
+    .fold(quick_start(), |text, (fresh, shared)| {
+        assert_eq!(text.matches(fresh).count(), 1, "{fresh}");
+        text.replace(fresh, shared)
+    });
     for sample in samples(&one_factor, SEEDS, gain) {
         println!("{}", sample.line());
         assert!(sample.coverage() < 0.93);
