@@ -114,8 +114,8 @@ impl fmt::Display for Nodes {
 pub struct Megabytes(pub u32);
 
 impl Megabytes {
-    /// More than any machine has: counts of it still have room for differences.
-    pub const MOST: Self = Self(2_000_000_000);
+    /// More than any machine has. Plans count it with a sign, and have room for twice as much.
+    pub const MOST: Self = Self(1_000_000_000);
 
     /// The amount in kilobytes, rounded up and at most [`Self::MOST`].
     #[must_use]

@@ -60,6 +60,17 @@ fn a_hole_is_cut_where_either_changes() {
     assert_eq!(free.clone().place(&short, NOW), Seconds(3));
 }
 
+/// A job and a slot of all the memory that can be counted do not go beside each other.
+#[test]
+fn two_of_the_largest_amounts_are_still_more_than_one() {
+    let most = Megabytes::MOST.0;
+    let free = machine(4, most);
+    let job = waiting(0, both(1, most), 5);
+    let span = (NOW, Seconds(5));
+    assert!(free.holds_both(span, &job, both(1, 0)));
+    assert!(!free.holds_both(span, &job, both(1, most)));
+}
+
 #[test]
 fn where_nobody_counts_memory_nobody_asks_for_it() {
     let mut free = FreeResources::new(Nodes(4), NOW);
