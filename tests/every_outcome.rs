@@ -389,6 +389,14 @@ fn decisions_are_timed_where_that_is_asked_for_and_nothing_else_changes() {
             );
             assert_eq!(number(&timed, &sound), 1.0, "{study}: {kind}");
         }
+        if study == "co-reservation" {
+            let requests = number(&timed, "SELECT count(*) FROM co_request");
+            let decided = "SELECT sum(decisions) FROM decision_timing WHERE decision = 'request'";
+            assert_eq!(number(&timed, decided), requests);
+        }
+        let counted = "SELECT count(*) FROM decision_timing t WHERE decisions <> (SELECT sum(h.decisions)
+            FROM decision_histogram h WHERE h.simulation = t.simulation AND h.decision = t.decision)";
+        assert_eq!(number(&timed, counted), 0.0, "{study}");
         let others = format!(
             "SELECT count(*) FROM decision_timing WHERE decision NOT IN ('{}')",
             kinds.join("', '")

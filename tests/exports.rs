@@ -22,10 +22,12 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         "virtual-reservations",
         "co-reservation-failures",
         "co-reservation-free-cpus",
+        "co-reservation-information",
         "co-reservation-licences",
         "co-reservation-storage",
         "kinds-of-requests",
         "provisioning-advertised",
+        "provisioning-refunds",
         "provisioning-sites",
         "market-migration",
     ] {

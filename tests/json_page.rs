@@ -320,6 +320,16 @@ fn what_is_said_of_inputs_and_schedules_is_what_the_page_says() {
     hold("bookahead trace failures --weak --json", &[weak]);
     let proposed = json(path, "trace failures f.csv --propose --nodes 2 --hours 24");
     hold("bookahead trace failures --propose --json", &[proposed]);
+    fs::write(path.join("jobs.toml"), crate::weak_nodes::JOBS).expect("written");
+    json(path, "run jobs.toml --quiet --no-report --store jobs.db");
+    let of_run = json(
+        path,
+        "trace failures f.csv --propose --run latest --point 1 --store jobs.db",
+    );
+    hold(
+        "bookahead trace failures --propose --run RUN --json",
+        &[of_run],
+    );
 
     call(path, "workflow generate cyber-shake w.json");
     hold(

@@ -127,7 +127,8 @@ fn a_store_of_an_older_version_is_brought_up_to_date_and_its_results_stand() {
     let path = folder.path().join("data/bookahead.db");
     let file = rusqlite::Connection::open(&path).expect("the store");
     file.execute_batch(
-        "DROP TABLE co_storage_lack; DROP TABLE co_storage; PRAGMA user_version = 22",
+        "DROP TABLE workflow_slot_return; DROP TABLE co_information; DROP TABLE co_class; DROP TABLE decision_histogram;
+         PRAGMA user_version = 23",
     )
     .expect("older");
     drop(file);

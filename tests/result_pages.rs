@@ -3,6 +3,7 @@
 
 mod brokers;
 mod co_reservations;
+mod decision_latency;
 mod double_execution;
 mod early_ends;
 mod failures_by_load;
@@ -98,15 +99,13 @@ fn shortened(folder: &Path, configuration: &str, axes: &[(&str, &str)]) -> PathB
 fn run_keeping(outcomes: &str, folder: &Path, configuration: impl AsRef<Path>) {
     let path = project().join("configs").join(configuration);
     let path = path.to_str().expect("UTF-8");
-    let arguments = [
-        "run",
-        path,
-        "--store",
-        "it.db",
-        "--outcomes",
-        outcomes,
-        "--quiet",
-    ];
+    run_with(folder, path, &["--outcomes", outcomes]);
+}
+
+/// Runs an experiment into `it.db`, with these options.
+fn run_with(folder: &Path, configuration: &str, options: &[&str]) {
+    let mut arguments = vec!["run", configuration, "--store", "it.db", "--quiet"];
+    arguments.extend(options);
     let done = output(program(folder, &arguments));
     assert!(done.status.success(), "{}", text(&done.stderr));
 }
@@ -355,8 +354,10 @@ fn sdsc_sp2_gives_what_jobs_without_promises_earn_again() {
         format!("{:.1}", overbooked(0.5)[2]),
         beside(25.0, 1.0),
         beside(25.0, 0.5),
+        beside(25.0, 0.0),
         beside(50.0, 1.0),
         beside(50.0, 0.5),
+        beside(50.0, 0.0),
     ];
     let row = format!("| SDSC SP2 | {} |", expected.join(" | "));
     assert!(read("best-effort.md").contains(&row), "{row}");

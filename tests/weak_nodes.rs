@@ -142,3 +142,87 @@ fn a_dear_job_on_many_nodes_is_proposed_what_pays_on_a_real_system() {
         assert!(said.contains(says), "{said}");
     }
 }
+
+/// A small experiment whose jobs take up to four nodes.
+pub(crate) const JOBS: &str = r#"
+[experiment]
+name = "jobs"
+seed = 1
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 60
+nodes = 4
+evaluation_jobs = 40
+battery_jobs = 20
+load = { each_battery = 2.0 }
+[scheduling]
+strategy = "heuristic-planning"
+"#;
+
+/// A system of three nodes, and what is proposed for its jobs, as JSON.
+fn proposed(folder: &std::path::Path, more: &str) -> Result<Value, String> {
+    let command = format!("trace failures f.csv --propose --json --penalty-ratio 3 {more}");
+    let arguments: Vec<&str> = command.split(' ').collect();
+    let output = output(program(folder, &arguments));
+    match output.status.success() {
+        true => Ok(serde_json::from_slice(&output.stdout).expect("JSON")),
+        false => Err(text(&output.stderr)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")),
+    }
+}
+
+#[test]
+fn for_each_accepted_job_of_a_run_is_proposed_what_is_proposed_for_it_alone() {
+    let folder = folder();
+    let path = folder.path();
+    let table = "System,nodes,nodenumz,Prob Started,Prob Fixed\n\
+        5,3,0,1/1/2000 9:00,1/1/2000 9:30\n5,3,1,1/3/2000 9:30,1/3/2000 10:30\n\
+        5,3,2,3/9/2000 9:50,3/9/2000 9:55\n";
+    std::fs::write(path.join("f.csv"), table).expect("a file");
+    std::fs::write(path.join("jobs.toml"), JOBS).expect("a file");
+    let run = "run jobs.toml --quiet --no-report --store s.db";
+    let run: Vec<&str> = run.split(' ').collect();
+    let run = output(program(path, &run));
+    assert!(run.status.success(), "{}", text(&run.stderr));
+
+    let found = proposed(path, "--run jobs --point 1 --store s.db").expect("proposals");
+    let jobs = found["jobs"].as_array().expect("a list");
+    let too_wide = found["too_wide"].as_u64().expect("a number") as usize;
+    let store = rusqlite::Connection::open(path.join("s.db")).expect("the store");
+    let accepted = "SELECT count(*) FROM v_job j JOIN v_point p ON p.simulation = j.simulation
+        WHERE p.place = 1 AND j.planned_start IS NOT NULL";
+    let accepted: u32 = store
+        .query_row(accepted, [], |row| row.get(0))
+        .expect("a count");
+    assert!(!jobs.is_empty() && too_wide > 0);
+    assert_eq!(jobs.len() + too_wide, accepted as usize);
+    for job in jobs.iter().take(3) {
+        let of = |field: &str| job["promised"][field].as_f64().expect("a number");
+        let alone = format!(
+            "--nodes {} --hours {} --deadline-hours {}",
+            of("nodes"),
+            of("hours"),
+            of("deadline_hours")
+        );
+        let alone = proposed(path, &alone).expect("proposals");
+        assert_eq!(alone["proposals"], job["proposals"]);
+    }
+    for (more, says) in [
+        (
+            "--run jobs --point 7 --store s.db",
+            "--point 7: no outcome of an accepted job",
+        ),
+        (
+            "--nodes 2",
+            "--nodes 64 --hours 24, or for those of which run",
+        ),
+        ("--run jobs --nodes 2 --store s.db", "cannot be used with"),
+        ("--run other --store s.db", "other"),
+    ] {
+        let said = proposed(path, more).expect_err("refused");
+        assert!(said.contains(says), "{said}");
+    }
+}

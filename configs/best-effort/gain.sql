@@ -1,6 +1,6 @@
 -- What is earned more than by a plan in which every job is promised its slot and none is overbooked, in percent of its gain, with a
 -- 95 % interval of Student's t over paired batteries (20 of one log behind each other: they are alike, so it is rather too narrow).
--- A used node-hour of a job without a promise costs 0.5 or 1 VC; a booked one of the others costs 1 VC.
+-- A used node-hour of a job without a promise costs nothing, 0.5 or 1 VC; a booked one of the others costs 1 VC.
 --   bookahead sql - --store STORE < configs/best-effort/gain.sql
 WITH RECURSIVE cell AS (
     SELECT r.name, p.replication, p.strategy, p.axes ->> '$."acceptance.pof_max"' AS pof_max,
@@ -11,7 +11,8 @@ WITH RECURSIVE cell AS (
     LEFT JOIN v_measure f ON f.run = p.run AND f.place = p.place AND f.measure = 'best_effort_fees_vc'
 ),
 priced AS (
-    SELECT c.*, 0.5 AS price, gain - coalesce(fees, 0) + 0.5 * coalesce(node_hours, 0) AS earned FROM cell c
+    SELECT c.*, 0.0 AS price, gain - coalesce(fees, 0) AS earned FROM cell c
+    UNION ALL SELECT c.*, 0.5, gain - coalesce(fees, 0) + 0.5 * coalesce(node_hours, 0) FROM cell c
     UNION ALL SELECT c.*, 1.0, gain - coalesce(fees, 0) + coalesce(node_hours, 0) FROM cell c
 ),
 pair AS (

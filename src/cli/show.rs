@@ -467,8 +467,10 @@ fn point_json(
     let decided: serde_json::Map<String, Value> = decided
         .iter()
         .map(|timing| {
+            let [one, two, five] = timing.over_percent();
             let times = json!({"decisions": timing.decisions, "p50_seconds": timing.p50_seconds,
-                "p99_seconds": timing.p99_seconds, "longest_seconds": timing.longest_seconds});
+                "p99_seconds": timing.p99_seconds, "longest_seconds": timing.longest_seconds,
+                "over_1_second_percent": one, "over_2_seconds_percent": two, "over_5_seconds_percent": five});
             (timing.decision.clone(), times)
         })
         .collect();

@@ -149,6 +149,39 @@ fn kth_gives_again_how_many_reservations_start_before_their_twin_job() {
 }
 
 #[test]
+fn kth_gives_again_what_it_changes_to_stop_those_with_whom_the_least_is_lost() {
+    if !has_traces() {
+        return;
+    }
+    let name = "measurements/truncating-reservations.md";
+    let folder = tempfile::tempdir().expect("a folder");
+    let axes = [
+        (r#"    ["truncate", "from-scratch", 0],"#, ""),
+        (r#"    ["requeue", "from-scratch", 0],"#, ""),
+        ("[5, 10, 20, 40]", "[20]"),
+        ("[50, 100]", "[50]"),
+    ];
+    run_part(folder.path(), "reservations/victims-kth.toml", &axes);
+    let queries = queries(name);
+    let query = queries.iter().find(|query| query.contains("victims-kth"));
+    let store = folder.path().join("it.db");
+    let kept = [("resume", "where-stopped"), ("requests", "20")];
+    let kept = Setting::of(&store, query.expect("a query"), 20, &kept);
+    let change = |measure, digits| kept.difference(measure, 2.093, digits);
+    let row = format!(
+        "| KTH SP2 | requeue, kept | 20 | 50 | {:.0} | {} | {:.0} | {} | {} | {} | {} |",
+        kept.mean("stopped_lost_processor_seconds"),
+        change("stopped_lost_processor_seconds", 0),
+        kept.mean("requeued_jobs"),
+        change("requeued_jobs", 0),
+        change("rejected_percent", 1),
+        change("preemptible_wait_hours", 2),
+        change("other_wait_hours", 2),
+    );
+    assert!(read(name).contains(&row), "{row}");
+}
+
+#[test]
 fn kth_gives_again_what_cancelled_reservations_cost_those_who_keep_theirs() {
     if !has_traces() {
         return;
@@ -159,6 +192,7 @@ fn kth_gives_again_what_cancelled_reservations_cost_those_who_keep_theirs() {
         (r#"["reject", "move-price"]"#, r#"["move-price"]"#),
         ("    [10, 22.222222],", ""),
         ("    [25, 26.666667],", ""),
+        ("[0.0, 0.1, 0.5]", "[0.1]"),
     ];
     run_part(folder.path(), "reservations/cancelled-kth.toml", &axes);
     let store = folder.path().join("it.db");

@@ -20,7 +20,7 @@ fn the_page_about_jobs_that_look_at_prices_gives_its_row_of_even_weights_again()
             ("[0.0, 0.25, 0.5, 0.75, 1.0]", "[0.5]"),
         ],
     );
-    run(folder.path(), part);
+    run_keeping("all", folder.path(), part);
     let page = "measurements/price-users.md";
     let store = folder.path().join("it.db");
     let setting = Setting::of(&store, &queries(page)[0], 40, &[("asked", "all")]);
@@ -33,6 +33,19 @@ fn the_page_about_jobs_that_look_at_prices_gives_its_row_of_even_weights_again()
         of("wf_wait_hours", 2),
         of("others_wait_hours", 2)
     );
+    assert!(read(page).contains(&row), "{row}");
+    let prices = rows(&store, &queries(page)[1], |row| {
+        let numbers: [Option<f64>; 2] = [row.get("more")?, row.get("variance")?];
+        Ok((row.get::<_, f64>("price")?, numbers))
+    });
+    let logs = prices.chunks(3).map(|log| {
+        let [(busy, [Some(more), Some(variance)]), (middle, _), (idle, _)] = log else {
+            panic!("three sites of a log: {log:?}");
+        };
+        let half = 2.023 * variance.sqrt();
+        format!("{busy:.1} | {middle:.1} | {idle:.1} | **+{more:.1} ± {half:.1}**")
+    });
+    let row = format!("| 0.5 | {} |\n", logs.collect::<Vec<_>>().join(" | "));
     assert!(read(page).contains(&row), "{row}");
 }
 

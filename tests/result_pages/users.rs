@@ -51,7 +51,7 @@ fn sdsc_sp2_gives_what_a_share_of_the_excess_is_worth_again_and_nobody_there_is_
         let failed: Vec<String> = shares()
             .map(|(_, [.., failed])| format!("{failed:.1}"))
             .collect();
-        assert_eq!(worth.len(), 6);
+        assert_eq!(worth.len(), 10);
         for cells in [worth, failed] {
             let row = format!("| SDSC SP2 | `{rule}` | {} |", cells.join(" | "));
             assert!(page.contains(&row), "{row}");
@@ -130,6 +130,56 @@ fn lanl_cm5_gives_what_underestimators_get_again_and_what_it_costs() {
     for row in found {
         assert!(page.contains(&row), "{row}");
     }
+}
+
+#[test]
+fn the_model_of_arminius_gives_again_what_it_is_worth_to_leave_out_the_user_with_checkpoints() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "users/checkpointing-arminius.toml",
+        &[
+            (
+                r#"["heuristic-overbooking", "comprehensive-overbooking"]"#,
+                r#"["comprehensive-overbooking"]"#,
+            ),
+            ("values = [0.1, 0.3, 0.6, 0.9]", "values = [0.3]"),
+        ],
+    );
+    run(folder.path(), part);
+    let queries = queries("measurements/users.md");
+    let query = queries
+        .iter()
+        .find(|query| query.contains("accurate_share"));
+    let store = folder.path().join("it.db");
+    let found = rows(&store, query.expect("a query on the page"), |row| {
+        let number = |name| row.get::<_, f64>(name);
+        let half = |name| Ok::<f64, rusqlite::Error>(2.093 * number(name)?.sqrt());
+        let gain = number("gain")?;
+        let tenths = |name| Ok::<String, rusqlite::Error>(format!("{:.1}", number(name)?));
+        let cells = [
+            grouped(gain),
+            said(number("percent")?, 100.0 * half("variance")? / gain),
+            tenths("failed_without")?,
+            tenths("failed")?,
+            format!("{:.0}", number("accepted_without")?),
+            format!("{:.0}", number("accepted")?),
+            tenths("promised_without")?,
+            tenths("realised_without")?,
+            tenths("promised")?,
+            tenths("realised")?,
+            said(number("closer")?, half("closer_variance")?),
+        ];
+        Ok((cells.join(" | "), row.get::<_, i64>("differing")?))
+    });
+    // User 1 left out, nobody, users by a share of 0.3, user 1 and users by one of a half, these.
+    let [number, none, share, both, half] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!((none.1, half.1), (0, 0));
+    assert_eq!((share, both), (number, number));
+    let row = format!("| comprehensive-overbooking | 0.3 | {} |", number.0);
+    assert!(read("measurements/users.md").contains(&row), "{row}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use bookahead::sweep::{Experiment, InputFolders, OutcomeDetail, Shard, Sweep, Sw
 /// Columns in which a changed cell is not found: what clocks, machines, programs and processes
 /// said, and what lookups say of strategies and measures that the program knows itself.
 /// docs/schema.md says so.
-const NOT_COVERED: [(&str, &[&str]); 6] = [
+const NOT_COVERED: [(&str, &[&str]); 7] = [
     (
         "run",
         &[
@@ -46,6 +46,10 @@ const NOT_COVERED: [(&str, &[&str]); 6] = [
             "p99_seconds",
             "longest_seconds",
         ],
+    ),
+    (
+        "decision_histogram",
+        &["decision", "up_to_seconds", "decisions"],
     ),
     ("strategy", &["overbooks", "baseline"]),
     ("measure", &["unit", "title"]),

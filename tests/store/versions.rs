@@ -111,6 +111,14 @@ const OF_17: [&str; 3] = ["best_effort_run", "best_effort_job", "best_effort_fat
 /// The table that version 20 added.
 const OF_20: [&str; 1] = ["twin_job"];
 
+/// The tables that version 24 added.
+const OF_24: [&str; 4] = [
+    "decision_histogram",
+    "co_class",
+    "co_information",
+    "workflow_slot_return",
+];
+
 /// The tables that version 23 added, those first that refer to others.
 const OF_23: [&str; 2] = ["co_storage_lack", "co_storage"];
 
@@ -123,9 +131,14 @@ const OF_21: [&str; 1] = ["co_free_cpus"];
 /// The tables that version 19 added, those first that refer to others.
 const OF_19: [&str; 2] = ["co_task_order", "co_task"];
 
+/// The tables that version 23 and those behind it added.
+fn since_23() -> impl Iterator<Item = &'static str> {
+    OF_24.into_iter().chain(OF_23)
+}
+
 /// The tables that version 21 and those behind it added.
 fn since_21() -> impl Iterator<Item = &'static str> {
-    OF_23.into_iter().chain(OF_22).chain(OF_21)
+    since_23().chain(OF_22).chain(OF_21)
 }
 
 fn drop_tables(file: &Connection, tables: impl IntoIterator<Item = &'static str>) {
@@ -169,6 +182,7 @@ fn a_store_of_version_17_gets_the_verdict_of_late_requests_and_the_replications_
         "INSERT INTO run_rule VALUES
             (1, 'select', 'gain', 'acceptance.pof_max', 'largest', NULL, 0.02, 1, 0.95, 10, 5, 20, 0, NULL);
          ALTER TABLE run_rule DROP COLUMN population;
+         DROP TABLE decision_histogram; DROP TABLE co_class; DROP TABLE co_information; DROP TABLE workflow_slot_return;
          DROP TABLE co_storage_lack; DROP TABLE co_storage; DROP TABLE co_licence_lack; DROP TABLE co_licences;
          DROP TABLE co_free_cpus; DROP TABLE twin_job; DROP TABLE co_task_order; DROP TABLE co_task;
          DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
@@ -223,7 +237,7 @@ fn a_store_of_version_21_gets_the_licences_of_parts_and_the_refusal_for_want_of_
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    drop_tables(&file, OF_23.into_iter().chain(OF_22));
+    drop_tables(&file, since_23().chain(OF_22));
     file.execute_batch(
         "DELETE FROM attempt_fate WHERE name = 'refused-licences'; PRAGMA user_version = 21",
     )
@@ -242,7 +256,7 @@ fn a_store_of_version_22_gets_the_storage_of_parts_and_the_refusal_for_want_of_i
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    drop_tables(&file, OF_23);
+    drop_tables(&file, since_23());
     file.execute_batch(
         "DELETE FROM attempt_fate WHERE name = 'refused-storage'; PRAGMA user_version = 22",
     )
@@ -251,6 +265,20 @@ fn a_store_of_version_22_gets_the_storage_of_parts_and_the_refusal_for_want_of_i
     assert_eq!(definitions(&file), new);
     let refused = "SELECT count(*) FROM attempt_fate WHERE name = 'refused-storage'";
     assert_eq!(count(&file, refused), 1);
+}
+
+#[test]
+fn a_store_of_version_23_gets_histograms_of_decisions_what_brokers_knew_and_what_was_given_back() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    drop_views(&file);
+    drop_tables(&file, OF_24);
+    file.execute_batch("PRAGMA user_version = 23").unwrap();
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(definitions(&file), new);
 }
 
 /// Makes a store one of version 7, as far as a step forward sees it.

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 33] = [
+const TABLES: [&str; 36] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail,
         m.jobs_hash, m.failures_hash
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
@@ -46,11 +46,15 @@ const TABLES: [&str; 33] = [
     "SELECT m.identity, s.* FROM co_storage s JOIN simulation m ON m.id = s.simulation ORDER BY 1, s.request, s.part",
     "SELECT m.identity, s.* FROM co_storage_lack s JOIN simulation m ON m.id = s.simulation
      ORDER BY 1, s.request, s.cluster",
+    "SELECT m.identity, c.* FROM co_class c JOIN simulation m ON m.id = c.simulation ORDER BY 1, c.request",
+    "SELECT m.identity, i.* FROM co_information i JOIN simulation m ON m.id = i.simulation ORDER BY 1, i.request",
     "SELECT m.identity, t.* FROM time_line t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.cluster, t.time",
     "SELECT m.identity, t.* FROM workflow_site t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.site",
     "SELECT m.identity, t.* FROM workflow_submission t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission",
     "SELECT m.identity, t.* FROM workflow_front t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission, t.member",
     "SELECT m.identity, t.* FROM workflow_slot t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission, t.slot",
+    "SELECT m.identity, r.* FROM workflow_slot_return r JOIN simulation m ON m.id = r.simulation
+     ORDER BY 1, r.submission, r.slot",
     "SELECT m.identity, t.* FROM workflow_task t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission, t.position",
     "SELECT m.identity, t.* FROM workflow_effect t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.site",
     "SELECT w.identity, j.* FROM job j JOIN workload w ON w.id = j.workload ORDER BY 1, j.job",

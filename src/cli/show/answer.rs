@@ -92,11 +92,20 @@ pub(super) fn decided_within(timing: &DecisionTiming) -> String {
         1e-3..1.0 => format!("{:.1} ms", seconds * 1e3),
         _ => format!("{seconds:.1} s"),
     };
-    format!(
+    let mut text = format!(
         "{} decisions: half within {}, 99 % within {}, the longest {}",
         timing.decisions,
         shown(timing.p50_seconds),
         shown(timing.p99_seconds),
         shown(timing.longest_seconds)
-    )
+    );
+    if timing.longest_seconds > 1.0
+        && let [Some(one), Some(two), Some(five)] = timing.over_percent()
+    {
+        let _ = write!(
+            text,
+            "; {one:.2} % over 1 s, {two:.2} % over 2 s, {five:.2} % over 5 s"
+        );
+    }
+    text
 }

@@ -24,6 +24,7 @@ Examples:
   bookahead trace failures --systems 3,4,5,6,18,19,20
   bookahead trace failures --weak --systems 20
   bookahead trace failures --propose --systems 20 --nodes 64 --hours 24 --penalty-ratio 4
+  bookahead trace failures --propose --systems 20 --run latest --penalty-ratio 4
   bookahead trace failures LA-UR-05-7318-failure-data-1996-2005.csv.gz --json";
 
 #[derive(Args, Debug)]

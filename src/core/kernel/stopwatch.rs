@@ -141,6 +141,14 @@ impl DecisionTimes {
         self.longest as f64 / 1e9
     }
 
+    /// How many decisions took no longer than so many seconds and longer than the entry before, in
+    /// order; entries without decisions are left out.
+    pub fn histogram(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let buckets = self.buckets.iter().copied().enumerate();
+        let counted = buckets.filter(|(_, decisions)| *decisions > 0);
+        counted.map(|(bucket, decisions)| (last_of(bucket) as f64 / 1e9, decisions))
+    }
+
     /// The time within which this share of the decisions was made, in seconds: at most a
     /// thirty-second part too long.
     #[must_use]
@@ -204,6 +212,16 @@ mod tests {
             times.count(1_000 * microseconds);
         }
         assert_eq!(times.decisions(), 100);
+        assert_eq!(
+            times
+                .histogram()
+                .map(|(_, decisions)| decisions)
+                .sum::<u64>(),
+            100
+        );
+        let (up_to, _) = times.histogram().last().expect("times");
+        assert!((100e-6..=100e-6 * 33.0 / 32.0).contains(&up_to));
+        assert!(times.histogram().is_sorted_by(|(a, _), (b, _)| a < b));
         assert_eq!(times.longest_seconds(), 1e-4);
         for (share, exact) in [(0.5, 50e-6), (0.99, 99e-6), (0.0, 1e-6), (1.0, 100e-6)] {
             let found = times.quantile_seconds(share);

@@ -154,6 +154,19 @@ pub struct DecisionTiming {
     pub p99_seconds: f64,
     /// The longest, seconds.
     pub longest_seconds: f64,
+    /// How many took longer than one, two and five seconds, to a thirty-second part of these times;
+    /// `None` where the program that measured kept no histogram.
+    pub over_seconds: [Option<u64>; 3],
+}
+
+impl DecisionTiming {
+    /// What share took longer than one, two and five seconds, in percent.
+    #[must_use]
+    pub fn over_percent(&self) -> [Option<f64>; 3] {
+        let all = self.decisions as f64;
+        self.over_seconds
+            .map(|over| Some(100.0 * over? as f64 / all))
+    }
 }
 
 /// The metrics as columns of `v_point v`.
@@ -393,6 +406,10 @@ impl Store {
         run: RunId,
         place: Option<i64>,
     ) -> Result<Vec<DecisionTiming>, StoreError> {
+        let over = |row: &rusqlite::Row<'_>, column| {
+            let decisions: Option<i64> = row.get(column)?;
+            Ok::<_, rusqlite::Error>(decisions.map(i64::unsigned_abs))
+        };
         let timing = |row: &rusqlite::Row<'_>| {
             Ok(DecisionTiming {
                 decision: row.get(0)?,
@@ -400,15 +417,26 @@ impl Store {
                 p50_seconds: row.get(2)?,
                 p99_seconds: row.get(3)?,
                 longest_seconds: row.get(4)?,
+                over_seconds: [over(row, 5)?, over(row, 6)?, over(row, 7)?],
             })
         };
         self.connection
             .prepare(
-                "SELECT decision, sum(decisions), max(p50_seconds), max(p99_seconds), max(longest_seconds)
-                 FROM decision_timing WHERE simulation IN (
+                "WITH asked AS (
                     SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point
                     WHERE rp.run = ?1 AND (?2 IS NULL OR rp.place = ?2)
-                 ) GROUP BY decision ORDER BY decision",
+                 ),
+                 over AS (
+                    SELECT simulation, decision, sum(decisions * (up_to_seconds > 1)) AS one,
+                        sum(decisions * (up_to_seconds > 2)) AS two,
+                        sum(decisions * (up_to_seconds > 5)) AS five
+                    FROM decision_histogram WHERE simulation IN asked GROUP BY simulation, decision
+                 )
+                 SELECT decision, sum(decisions), max(p50_seconds), max(p99_seconds), max(longest_seconds),
+                    iif(count(one) = count(*), sum(one), NULL), iif(count(two) = count(*), sum(two), NULL),
+                    iif(count(five) = count(*), sum(five), NULL)
+                 FROM decision_timing LEFT JOIN over USING (simulation, decision)
+                 WHERE simulation IN asked GROUP BY decision ORDER BY decision",
             )
             .and_then(|mut rows| rows.query_map(params![run.0, place], timing)?.collect())
             .map_err(|error| self.error("reading how long decisions took", error))

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use self::steps::{
     TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14, TO_15, TO_16, TO_17, TO_18, TO_19, TO_20, TO_21,
-    TO_22, TO_23,
+    TO_22, TO_23, TO_24,
 };
 use super::StoreError;
 use super::tables::{definitions, views};
@@ -40,7 +40,7 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
     steps: &[
         TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14, TO_15, TO_16, TO_17, TO_18, TO_19, TO_20,
-        TO_21, TO_22, TO_23,
+        TO_21, TO_22, TO_23, TO_24,
     ],
 };
 

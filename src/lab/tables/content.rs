@@ -162,7 +162,7 @@ fn name(connection: &Connection, table: &Table, number: i64) -> rusqlite::Result
 }
 
 /// Tables whose rows are in no digest: what clocks said may differ where results are the same.
-pub const CLOCKS: [&str; 2] = ["simulation_timing", "decision_timing"];
+pub const CLOCKS: [&str; 3] = ["simulation_timing", "decision_timing", "decision_histogram"];
 
 /// What of a simulation's own row is in its digest: all that does not say when, where, how often or
 /// as which generation it was computed.

@@ -32,6 +32,7 @@ mod questions;
 mod queue_choice;
 mod refund;
 mod scene;
+mod schedule_cost;
 mod search;
 mod settings;
 mod site_load;
@@ -64,6 +65,7 @@ pub use questions::BrokerError;
 pub use queue_choice::QueueChoice;
 pub use refund::Refund;
 pub use scene::{ProvisioningBroker, ProvisioningError, provisioning_scene};
+pub use schedule_cost::ScheduleCost;
 pub use search::{search_advertised, search_stream};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,

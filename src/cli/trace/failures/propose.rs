@@ -1,5 +1,7 @@
 //! `bookahead trace failures --propose`: what to do for a job against failures of its nodes.
 
+mod of_run;
+
 use std::fmt::Write as _;
 
 use bookahead_operators::proposals::{
@@ -18,9 +20,12 @@ use bookahead_report::{Cell, Table};
 
 #[derive(Args, Debug)]
 pub(super) struct ProposeArguments {
-    /// Say what to do for a job against failures of the nodes of one system, and nothing else
-    #[arg(long, requires_all = ["nodes", "hours"])]
+    /// Say what to do for a job, or for those of a run, against failures of the nodes of one
+    /// system, and nothing else
+    #[arg(long)]
     pub(super) propose: bool,
+    #[command(flatten)]
+    of_run: of_run::OfRunArguments,
     /// Nodes of the job
     #[arg(long, value_name = "NODES", requires = "propose")]
     nodes: Option<u32>,
@@ -70,6 +75,26 @@ pub(super) struct ProposeArguments {
     transfer_minutes: f64,
 }
 
+/// What nodes of a system fail, per hour.
+struct NodeRates {
+    system: u32,
+    /// All together, over their number.
+    common: f64,
+    /// As learned of each, the most reliable first.
+    learned: Vec<f64>,
+}
+
+impl NodeRates {
+    /// Those of the nodes of a job; `None` where the system has fewer.
+    fn of_job(&self, nodes: u32) -> Option<JobFailureRates> {
+        let reliable = self.learned.get(..nodes as usize)?;
+        Some(JobFailureRates {
+            any_nodes: f64::from(nodes) * self.common,
+            reliable_nodes: reliable.iter().sum(),
+        })
+    }
+}
+
 /// What is printed as JSON.
 #[derive(Serialize)]
 struct Proposed {
@@ -94,27 +119,37 @@ pub(super) fn list(
             systems[0]
         ));
     };
-    let job = job(arguments)?;
     let prior = WeakNodeRule::default().prior_failures;
     let Some(found) = system_rates(log, system, prior).into_diagnostic()? else {
         return Err(miette!(
             "system {system}: its failures say nothing of rates, as they all begin at one instant; choose another one"
         ));
     };
-    let there = found.learned.len();
-    if job.nodes as usize > there {
+    let mut learned = found.learned;
+    learned.sort_by(f64::total_cmp);
+    let nodes = NodeRates {
+        system,
+        common: found.common,
+        learned,
+    };
+    let times = times(arguments)?;
+    if let Some(run) = &arguments.of_run.run {
+        let (penalty_ratio, node_hour_price) = (penalty_ratio(arguments)?, price(arguments)?);
+        let terms = of_run::Terms {
+            penalty_ratio,
+            node_hour_price,
+            times,
+        };
+        return of_run::list(&nodes, run, &arguments.of_run, terms, json);
+    }
+    let job = job(arguments)?;
+    let there = nodes.learned.len();
+    let Some(rates) = nodes.of_job(job.nodes) else {
         return Err(miette!(
             "--nodes {}: system {system} has {there} nodes; ask for fewer",
             job.nodes
         ));
-    }
-    let mut learned = found.learned;
-    learned.sort_by(f64::total_cmp);
-    let rates = JobFailureRates {
-        any_nodes: f64::from(job.nodes) * found.common,
-        reliable_nodes: learned[..job.nodes as usize].iter().sum(),
     };
-    let times = times(arguments)?;
     let proposed = Proposed {
         system,
         job,
@@ -146,9 +181,12 @@ pub(super) fn list(
 }
 
 fn job(arguments: &ProposeArguments) -> miette::Result<PromisedJob> {
-    // Both are there, or the arguments are refused.
-    let nodes = arguments.nodes.unwrap_or_default();
-    let hours = at_least("--hours", arguments.hours.unwrap_or_default(), 0.0, "24")?;
+    let (Some(nodes), Some(hours)) = (arguments.nodes, arguments.hours) else {
+        return Err(miette!(
+            "--propose: say for which job, as in --nodes 64 --hours 24, or for those of which run, as in --run latest"
+        ));
+    };
+    let hours = at_least("--hours", hours, 0.0, "24")?;
     if nodes == 0 || hours == 0.0 {
         return Err(miette!(
             "--nodes {nodes} --hours {hours}: a job has a node at least and takes time, as in --nodes 64 --hours 24"
@@ -166,9 +204,17 @@ fn job(arguments: &ProposeArguments) -> miette::Result<PromisedJob> {
         hours,
         deadline_hours: at_least("--deadline-hours", deadline, hours, "48")?,
         fee: at_least("--fee", fee, 0.0, "1536")?,
-        penalty_ratio: at_least("--penalty-ratio", arguments.penalty_ratio, 0.0, "4")?,
-        node_hour_price: at_least("--node-hour-price", arguments.node_hour_price, 0.0, "0.5")?,
+        penalty_ratio: penalty_ratio(arguments)?,
+        node_hour_price: price(arguments)?,
     })
+}
+
+fn penalty_ratio(arguments: &ProposeArguments) -> miette::Result<f64> {
+    at_least("--penalty-ratio", arguments.penalty_ratio, 0.0, "4")
+}
+
+fn price(arguments: &ProposeArguments) -> miette::Result<f64> {
+    at_least("--node-hour-price", arguments.node_hour_price, 0.0, "0.5")
 }
 
 fn times(arguments: &ProposeArguments) -> miette::Result<MeasureTimes> {

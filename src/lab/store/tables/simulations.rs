@@ -18,7 +18,7 @@ impl TableGroup for Simulations {
     fn definition(&self) -> Definition {
         Definition {
             sql: SQL,
-            results: &["decision_timing"],
+            results: &["decision_histogram", "decision_timing"],
             views: VIEWS,
             exports: EXPORTS,
             ..Definition::NONE
@@ -51,7 +51,18 @@ fn write_decision_times(
             times.longest_seconds()
         ])?;
     }
-    Ok(measured.len() as u64)
+    let mut rows = measured.len() as u64;
+    let mut insert = writer
+        .connection()
+        .prepare_cached("INSERT INTO decision_histogram VALUES (?1, ?2, ?3, ?4)")?;
+    for (decision, times) in measured {
+        for (up_to_seconds, decisions) in times.histogram() {
+            let (simulation, name) = (writer.simulation(), decision.name());
+            insert.execute(params![simulation, name, up_to_seconds, decisions as i64])?;
+            rows += 1;
+        }
+    }
+    Ok(rows)
 }
 
 /// Writes the totals of a simulation and how long it took; returns the rows.
@@ -149,6 +160,14 @@ CREATE TABLE decision_timing (
     PRIMARY KEY (simulation, decision)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE decision_histogram (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    decision TEXT NOT NULL CHECK (decision IN ('admission', 'request', 'quote')),
+    up_to_seconds REAL NOT NULL,
+    decisions INTEGER NOT NULL,
+    PRIMARY KEY (simulation, decision, up_to_seconds)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE simulation_metrics (
     simulation INTEGER PRIMARY KEY REFERENCES simulation (id),
     submitted INTEGER NOT NULL,
@@ -211,5 +230,12 @@ const EXPORTS: &[ExportKind] = &[
         of_outcomes: false,
         source: ExportSource::Simulations("decision_timing"),
         columns: "simulation, decision text, decisions, p50_seconds number, p99_seconds number, longest_seconds number",
+    },
+    ExportKind {
+        name: "decision-histograms",
+        about: "How many decisions took no longer than so long, of each kind and simulation",
+        of_outcomes: false,
+        source: ExportSource::Simulations("decision_histogram"),
+        columns: "simulation, decision text, up_to_seconds number, decisions",
     },
 ];

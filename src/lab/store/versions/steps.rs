@@ -5,6 +5,46 @@ mod early;
 
 pub(super) use self::early::{TO_8, TO_9, TO_10, TO_11, TO_12};
 
+/// How long decisions took, as histograms; the classes of requests, and what brokers knew when they
+/// answered one; what of a slot was given back.
+pub(super) const TO_24: &str = "
+CREATE TABLE decision_histogram (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    decision TEXT NOT NULL CHECK (decision IN ('admission', 'request', 'quote')),
+    up_to_seconds REAL NOT NULL,
+    decisions INTEGER NOT NULL,
+    PRIMARY KEY (simulation, decision, up_to_seconds)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_class (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    class TEXT NOT NULL CHECK (class IN ('renegotiable', 'priority')),
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_information (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    known_clusters INTEGER NOT NULL,
+    probed_clusters INTEGER NOT NULL,
+    second_rounds INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_slot_return (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    refunded REAL NOT NULL,
+    forfeited REAL NOT NULL,
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission, slot) REFERENCES workflow_slot (simulation, submission, slot)
+) STRICT, WITHOUT ROWID;
+";
+
 /// Storage that parts of requests need, and candidates that lacked it.
 pub(super) const TO_23: &str = "
 CREATE TABLE co_storage (

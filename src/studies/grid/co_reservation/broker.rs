@@ -125,8 +125,23 @@ pub struct Broker {
     missed: BTreeMap<ClusterId, u32>,
     effects: Vec<Effect>,
     stopwatch: Stopwatch,
-    /// Nanoseconds that were spent on requests without a verdict, where that is measured.
-    spent: BTreeMap<CoRequestId, u64>,
+    /// What was spent on each request, where that is measured.
+    spent: BTreeMap<CoRequestId, Spent>,
+}
+
+/// The broker's own computing for a request.
+#[derive(Clone, Copy, Debug)]
+enum Spent {
+    /// So many nanoseconds so far; it has no verdict.
+    Deciding(u64),
+    /// It has one, and its time is counted.
+    Decided,
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Self::Deciding(0)
+    }
 }
 
 impl Broker {
@@ -163,17 +178,19 @@ impl Broker {
         self.stopwatch = stopwatch.clone();
     }
 
-    /// Adds what was spent on a request since `begun`; when it needs nothing more, that is what its
-    /// decision took.
+    /// Adds what was spent on a request since `begun`; when it needs nothing more for the first
+    /// time, that is what its decision took. What its parts begin, lose or give up later is none.
     fn spend(&mut self, id: CoRequestId, begun: Option<Begun>) {
         let Some(nanoseconds) = self.stopwatch.since(begun) else {
             return;
         };
-        let spent = self.spent.entry(id).or_default();
+        let Spent::Deciding(spent) = self.spent.entry(id).or_default() else {
+            return;
+        };
         *spent += nanoseconds;
         if self.processes.get(&id).is_some_and(Process::is_idle) {
             self.stopwatch.count(Decision::Request, *spent);
-            self.spent.remove(&id);
+            self.spent.insert(id, Spent::Decided);
         }
     }
 

@@ -45,6 +45,11 @@ impl InformationSettings {
         covered.clamp(1.min(clusters), clusters)
     }
 
+    /// How many of so many clusters each request knows of; `None` where all are known and asked.
+    pub(in crate::co_reservation) fn known_clusters(&self, clusters: u32) -> Option<u32> {
+        (!self.is_default()).then(|| self.covered(clusters))
+    }
+
     pub(in crate::co_reservation) fn is_default(&self) -> bool {
         *self == Self::default()
     }

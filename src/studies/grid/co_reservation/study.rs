@@ -133,6 +133,7 @@ impl CoReservationSimulation {
     #[must_use]
     pub fn result(&self, mut run: CoReservationRun, keep_outcomes: bool) -> SimulationResult {
         let inputs = &self.inputs;
+        let clusters = inputs.clusters.len() as u32;
         let (measured, values) = co_reservation_measures(inputs, &self.settings, &run);
         let (outcomes, outages) = if keep_outcomes {
             (std::mem::take(&mut run.jobs), self.outages())
@@ -149,6 +150,7 @@ impl CoReservationSimulation {
                 clusters: ClusterSummary::of(inputs),
                 values,
                 outages,
+                known_clusters: self.settings.information.known_clusters(clusters),
                 run: keep_outcomes.then_some(run),
             }),
             ..SimulationResult::default()

@@ -2,6 +2,7 @@
 //! any.
 
 mod barrier;
+mod candidates;
 mod free_cpus;
 mod further;
 mod information;

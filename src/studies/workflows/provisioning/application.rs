@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bookahead_core::units::{Megabytes, NodeSeconds, Nodes, Seconds};
 
+use super::schedule_cost::Judged;
 use super::{NetworkTerms, Transfer};
 
 /// One task of an [`Application`].
@@ -55,6 +56,9 @@ pub struct Application {
     memory: Megabytes,
     /// Whether a task runs at a site, by task and site; empty where all run at all.
     runs_at: Vec<Vec<bool>>,
+    /// Several applications in one, where a plan for them is judged by something else than its last
+    /// end.
+    judged: Option<Judged>,
 }
 
 impl Application {
@@ -77,7 +81,16 @@ impl Application {
             network: None,
             memory: Megabytes(0),
             runs_at: Vec::new(),
+            judged: None,
         }
+    }
+
+    pub(super) fn with_judged(self, judged: Option<Judged>) -> Self {
+        Self { judged, ..self }
+    }
+
+    pub(super) fn judged(&self) -> Option<&Judged> {
+        self.judged.as_ref()
     }
 
     /// The same application whose tasks take so much memory with each of their processors.
@@ -292,6 +305,7 @@ impl Application {
             runs_at: (kept.iter())
                 .filter_map(|&old| self.runs_at.get(old).cloned())
                 .collect(),
+            judged: self.judged.as_ref().map(|judged| judged.of_tasks(&kept)),
             ..Self::new(tasks, order)
         };
         (rest, kept)

@@ -28,7 +28,8 @@ pub struct PlanValue {
     /// whole, of others what is used; what is chosen and not used costs nothing (AMB-14h). Slots on
     /// the network are added.
     pub cost: f64,
-    /// SC, the makespan: from submission to the end of the last task.
+    /// SC, the makespan: from submission to the end of the last task; of several applications what
+    /// else they are judged by ([`ScheduleCost`](super::ScheduleCost)).
     pub makespan: Seconds,
 }
 
@@ -220,11 +221,9 @@ impl<'a> Evaluator<'a> {
             }
             self.placed[task] = TaskPlacement { site, start, end };
         }
-        let finish = self.placed.iter().map(|placed| placed.end).max();
-        Some(PlanValue {
-            cost: self.cost(),
-            makespan: finish.unwrap_or(self.submitted) - self.submitted,
-        })
+        let makespan = (self.application).schedule_cost(&self.placed, self.submitted);
+        let cost = self.cost();
+        Some(PlanValue { cost, makespan })
     }
 
     /// Where the tasks of the plan that was evaluated last run, by index.

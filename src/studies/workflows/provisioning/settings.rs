@@ -9,7 +9,8 @@ use bookahead_reservations::replanning::{Admission, Displacement, ReplanningSett
 use bookahead_reservations::slots::SlotSource;
 
 use super::{
-    AskedSites, GeneticSettings, QueueChoice, Refund, SlotTariff, WeightScale, Weighting, Wish,
+    AskedSites, GeneticSettings, QueueChoice, Refund, ScheduleCost, SlotTariff, WeightScale,
+    Weighting, Wish,
 };
 
 /// Everything that determines how applications are provisioned, apart from sites and applications
@@ -27,6 +28,9 @@ pub struct ProvisioningSettings {
     /// In which units the search by a weighted sum adds.
     #[serde(default, skip_serializing_if = "WeightScale::is_default")]
     pub scale: WeightScale,
+    /// By what genetic searches judge plans for several applications.
+    #[serde(default, skip_serializing_if = "ScheduleCost::is_default")]
+    pub schedule_cost: ScheduleCost,
     /// What is asked for advertised slots.
     #[serde(default, skip_serializing_if = "SlotTariff::is_default")]
     pub tariff: SlotTariff,
@@ -79,6 +83,7 @@ impl Default for ProvisioningSettings {
             wish: Wish::TradeOff { alpha: 0.5 },
             genetic: GeneticSettings::default(),
             scale: WeightScale::default(),
+            schedule_cost: ScheduleCost::default(),
             tariff: SlotTariff::default(),
             site_choice: SiteChoice::EarliestStart,
             queue_choice: QueueChoice::FewestTasks,

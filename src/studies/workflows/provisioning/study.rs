@@ -156,6 +156,10 @@ impl Study for ProvisioningStudy {
         if best_effort || about.application.number() == 1 {
             settings.joint = default.joint;
         }
+        let evolves = settings.is_genetic() || settings.search == SearchMethod::QueriedMoga;
+        if !evolves || !settings.joint || about.application.number() == 1 {
+            settings.schedule_cost = default.schedule_cost;
+        }
         if best_effort {
             settings.wish = default.wish;
             about.relative_wish = None;
@@ -342,7 +346,7 @@ pub fn with_inputs(
     let ProvisioningStudy { settings, about } = study;
     let made = Made::new(spec, inputs);
     let sourced = made.workflow(about)?;
-    let application = made.application(about)?;
+    let application = made.judged(made.application(about)?, settings, &sourced);
     let sites = made.sites(about)?;
     let background_key = background_key(spec, settings, about);
     let background = made.background(&background_key, (settings, about), &sites)?;
@@ -377,7 +381,7 @@ pub fn with_inputs(
         )?,
         false => Vec::new(),
     };
-    let booked = made.booked(about)?;
+    let booked = made.judged(made.booked(about)?, settings, &sourced);
     // What was found holds where slots are as they were at the instant: not after a latency, nor
     // beside committed plans.
     let shared = settings.is_genetic()

@@ -13,10 +13,10 @@ pub(super) fn measure(
     measured: &mut Measured,
 ) {
     let information = &settings.information;
-    if information.is_default() || run.requests.is_empty() {
+    let known = information.known_clusters(inputs.clusters.len() as u32);
+    let Some(known) = known.filter(|_| !run.requests.is_empty()) else {
         return;
-    }
-    let known = information.covered(inputs.clusters.len() as u32);
+    };
     measured.add("co_known_clusters", f64::from(known));
     if !settings.search.algorithm.row().probes {
         return;

@@ -14,7 +14,7 @@ use super::measures::{CLUSTER_MEASURES, ClusterMeasureName};
 use crate::co_reservation::local::OutageEvent;
 use crate::co_reservation::measures::{ClusterSummary, ClusterValue};
 use crate::co_reservation::{
-    AttemptFate, ClusterOutage, CoOutcome, CoReservationRun, CoVerdict, TimeLine,
+    AttemptFate, ClusterOutage, CoOutcome, CoReservationRun, CoVerdict, RequestClass, TimeLine,
 };
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::Seconds;
@@ -31,6 +31,8 @@ pub(super) const TABLES: Definition = Definition {
         "co_licences",
         "co_storage_lack",
         "co_storage",
+        "co_information",
+        "co_class",
         "co_probe",
         "co_attempt",
         "co_task_order",
@@ -64,6 +66,8 @@ pub struct CoReservationRows {
     pub values: Vec<ClusterValue>,
     /// The outages that were drawn; empty unless outcomes were asked for.
     pub outages: Vec<ClusterOutage>,
+    /// How many clusters each request knew of; `None` where all of them are known and asked.
+    pub known_clusters: Option<u32>,
     /// The run without its jobs, which are among the outcomes; `None` unless outcomes were asked
     /// for.
     pub run: Option<CoReservationRun>,
@@ -92,6 +96,7 @@ impl Rows for CoReservationRows {
         rows += write_outages(writer, &self.outages)?;
         if let Some(run) = &self.run {
             rows += write_co_requests(writer, run)?;
+            rows += write_information(writer, run, self.known_clusters)?;
             // Time lines are kept of the first replication only, which bounds the file.
             if replication == 0 {
                 rows += write_time_lines(writer, &run.time_lines)?;
@@ -258,9 +263,45 @@ fn write_co_requests(writer: &RowWriter<'_>, run: &CoReservationRun) -> rusqlite
         rows += 1 + write_parts(writer, outcome, &lost)?;
         rows += write_attempts(writer, outcome)?;
         rows += write_task(writer, outcome)?;
+        rows += write_class(writer, outcome)?;
         rows += write_probes(writer, outcome)?;
     }
     Ok(rows)
+}
+
+/// Writes what the broker knew when it answered each request; returns the rows.
+fn write_information(
+    writer: &RowWriter<'_>,
+    run: &CoReservationRun,
+    known_clusters: Option<u32>,
+) -> rusqlite::Result<u64> {
+    let Some(known) = known_clusters else {
+        return Ok(0);
+    };
+    let mut insert = writer.table("co_information")?;
+    for outcome in &run.requests {
+        let messages = outcome.messages;
+        insert.insert(params![
+            writer.simulation(),
+            outcome.request.id.0,
+            known,
+            messages.probed_clusters,
+            messages.second_rounds
+        ])?;
+    }
+    Ok(run.requests.len() as u64)
+}
+
+/// Writes whose CPUs a request takes or to whom it gives its own; of one that does neither nothing.
+fn write_class(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result<u64> {
+    let class = match outcome.class {
+        RequestClass::Fixed => return Ok(0),
+        RequestClass::Renegotiable => "renegotiable",
+        RequestClass::Priority => "priority",
+    };
+    let mut insert = writer.table("co_class")?;
+    insert.insert(params![writer.simulation(), outcome.request.id.0, class])?;
+    Ok(1)
 }
 
 /// Writes the place of a request in its workflow, if it has one.

@@ -277,10 +277,9 @@ impl Search<'_, '_> {
             .collect();
         let delays: i64 = externalities.iter().map(|price| price.0).sum();
         let paid = charges.iter().sum::<f64>() + delays as f64;
-        let finish = placements.iter().map(|placed| placed.end).max();
         let value = PlanValue {
             cost: paid / 3_600.0 + self.application.network_cost(&transfers),
-            makespan: finish.unwrap_or(self.submitted) - self.submitted,
+            makespan: (self.application).schedule_cost(&placements, self.submitted),
         };
         let joint = JointPlan {
             placements,

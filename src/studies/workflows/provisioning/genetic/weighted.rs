@@ -79,7 +79,7 @@ impl Objective {
             WeightScale::Bounds => {
                 let application = search.evaluator.application();
                 let least = application.least_cost() / 3_600.0;
-                let path = application.longest_path().hours();
+                let path = application.least_schedule_cost().hours();
                 let every_slot = vec![true; search.evaluator.slots()];
                 let on_all = search.evaluate(&every_slot);
                 let slowest = on_all.map_or(path, |value| value.makespan.hours());

@@ -4,7 +4,8 @@ use toml::Spanned;
 
 use super::settings::JobMemory;
 use crate::provisioning::{
-    AfterFailure, AskedSites, EdgeSale, HoleSale, SearchMethod, SiteChoice, WeightScale,
+    AfterFailure, AskedSites, EdgeSale, HoleSale, ScheduleCost, SearchMethod, SiteChoice,
+    WeightScale,
 };
 use bookahead_core::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
@@ -315,6 +316,10 @@ section! {
         /// Whether several applications are planned as one.
         joint: Given<bool> = flag("true")
             .note(": several applications are planned as one; else one after the other, or by as many brokers"),
+        /// By what several applications that are planned as one are judged beside their cost.
+        schedule_cost: Option<ScheduleCost> = named::<ScheduleCost>()
+            .words(r#""last-end" (default), "mean-end" or "largest-stretch": by what a genetic search judges a plan for several applications beside its cost"#)
+            .decides("Singh 2008 §4.2, §4.9"),
         /// How long a reservation is under way.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a reservation is under way")

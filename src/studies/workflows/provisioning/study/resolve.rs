@@ -301,6 +301,7 @@ fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSett
         commitment: commitment?,
         brokers: brokers?,
         joint: raw.joint().is_on(),
+        schedule_cost: raw.schedule_cost.unwrap_or_default(),
         latency: Seconds(i64::from(latency?)),
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),

@@ -23,6 +23,7 @@ pub(super) const TABLES: Definition = Definition {
     results: &[
         "workflow_front",
         "workflow_task",
+        "workflow_slot_return",
         "workflow_slot",
         "workflow_query",
         "workflow_advertised",
@@ -95,10 +96,16 @@ fn problem(run: &ProvisioningRun) -> Option<String> {
         let planned = outcome.planned.map(|value| value.cost);
         let best_effort = outcome.best_effort.as_ref().map(|run| run.cost);
         let front = outcome.front.iter().map(|member| member.value.cost);
-        let slots = outcome
-            .slots
-            .iter()
-            .flat_map(|slot| [slot.cost, slot.slot.unit_price, slot.slot.fixed_price]);
+        let slots = outcome.slots.iter().flat_map(|slot| {
+            let [unit_price, fixed_price] = [slot.slot.unit_price, slot.slot.fixed_price];
+            [
+                slot.cost,
+                unit_price,
+                fixed_price,
+                slot.refunded,
+                slot.forfeited,
+            ]
+        });
         let advertised = outcome
             .advertised
             .iter()
@@ -221,7 +228,26 @@ fn write_slots(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlit
             bought.externality.0
         ])?;
     }
-    Ok(outcome.slots.len() as u64)
+    Ok(outcome.slots.len() as u64 + write_returns(writer, outcome)?)
+}
+
+/// Writes what was paid back of slots that were given back, and what was not; returns the rows.
+fn write_returns(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut rows = 0;
+    let mut insert = writer.table("workflow_slot_return")?;
+    for (place, bought) in outcome.slots.iter().enumerate() {
+        if bought.refunded != 0.0 || bought.forfeited != 0.0 {
+            insert.insert(params![
+                writer.simulation(),
+                outcome.submission,
+                place as i64,
+                bought.refunded,
+                bought.forfeited
+            ])?;
+            rows += 1;
+        }
+    }
+    Ok(rows)
 }
 
 fn write_tasks(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {

@@ -47,7 +47,8 @@ pub(super) const EXPORTS: &[ExportKind] = &[
             granted flag, answered, start, lead, relative_start number, relative_cost number, cost number, pof number, \
             messages, probes, reserved, refused, cancelled, timed_out, repeated, starts, candidates number, \
             worst_case number, efficiency number, first_start, last_start, cheapest number, dearest number, waiting_before, \
-            waiting_after, unfairness number, lost_parts, replaced_parts, kind text, workflow",
+            waiting_after, unfairness number, lost_parts, replaced_parts, kind text, workflow, known_clusters, \
+            probed_clusters, second_rounds, class text",
     },
     ExportKind {
         name: "co-workflows",

@@ -188,6 +188,24 @@ CREATE TABLE co_storage_lack (
     FOREIGN KEY (simulation, request, cluster) REFERENCES co_probe (simulation, request, cluster)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE co_class (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    class TEXT NOT NULL CHECK (class IN ('renegotiable', 'priority')),
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_information (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    known_clusters INTEGER NOT NULL,
+    probed_clusters INTEGER NOT NULL,
+    second_rounds INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE time_line (
     simulation INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
@@ -247,9 +265,12 @@ pub(super) const VIEWS: &[View] = &[
                 AS unfairness,
             o.lost_parts, o.replaced_parts,
             CASE WHEN t.workflow IS NOT NULL THEN 'workflow' WHEN o.parts = 1 THEN 'single' ELSE 'co-reservation' END AS kind,
-            t.workflow
+            t.workflow, i.known_clusters, i.probed_clusters, i.second_rounds,
+            coalesce(k.class, 'fixed') AS class
          FROM co_request o JOIN co_verdict v ON v.code = o.verdict
-         LEFT JOIN co_task t ON t.simulation = o.simulation AND t.request = o.request",
+         LEFT JOIN co_task t ON t.simulation = o.simulation AND t.request = o.request
+         LEFT JOIN co_information i ON i.simulation = o.simulation AND i.request = o.request
+         LEFT JOIN co_class k ON k.simulation = o.simulation AND k.request = o.request",
     ),
     (
         "v_co_workflow",

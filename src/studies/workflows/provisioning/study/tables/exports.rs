@@ -34,7 +34,7 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         of_outcomes: false,
         source: ExportSource::Simulations("v_workflow_slot"),
         columns: "simulation, submission, slot, site, nodes, start, end, unit_price number, fixed_price number, divisible flag, \
-            cost_su number, used_su number, externality_su number",
+            cost_su number, used_su number, externality_su number, refunded_su number, forfeited_su number",
     },
     ExportKind {
         name: "tasks",

@@ -71,6 +71,16 @@ CREATE TABLE workflow_slot (
     FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE workflow_slot_return (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    refunded REAL NOT NULL,
+    forfeited REAL NOT NULL,
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission, slot) REFERENCES workflow_slot (simulation, submission, slot)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE task_fate (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -177,8 +187,11 @@ pub(super) const VIEWS: &[View] = &[
         "v_workflow_slot",
         "SELECT t.simulation, t.submission, t.slot, t.site, t.nodes, s.submitted + t.start AS start,
             s.submitted + t.\"end\" AS \"end\", t.unit_price, t.fixed_price, t.divisible, t.cost AS cost_su,
-            t.used / 3600.0 AS used_su, t.externality / 3600.0 AS externality_su
-         FROM workflow_slot t JOIN workflow_submission s ON s.simulation = t.simulation AND s.submission = t.submission",
+            t.used / 3600.0 AS used_su, t.externality / 3600.0 AS externality_su,
+            coalesce(r.refunded, 0.0) AS refunded_su, coalesce(r.forfeited, 0.0) AS forfeited_su
+         FROM workflow_slot t JOIN workflow_submission s ON s.simulation = t.simulation AND s.submission = t.submission
+         LEFT JOIN workflow_slot_return r
+            ON r.simulation = t.simulation AND r.submission = t.submission AND r.slot = t.slot",
     ),
     (
         "v_workflow_task",
