@@ -1,4 +1,5 @@
-//! Pages about what a broker knows of its clusters.
+//! Pages about what a broker knows of its clusters, who goes first there, and what there is besides
+//! CPUs.
 
 use super::setting::{Setting, has_traces};
 use super::*;
@@ -99,6 +100,141 @@ fn the_page_about_the_mix_of_jobs_gives_its_row_of_half_a_weight_again() {
         beside("co_relative_start_mean", 3),
         beside("unfairness_mean", 3),
         beside("expansion_factor_mean", 2)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_priority_gives_its_row_of_a_tenth_under_a4_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/priority.toml",
+        &[
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+            (r#"["a1", "a4"]"#, r#"["a4"]"#),
+            ("[50, 100]", "[100]"),
+            ("[0, 10, 30]", "[0, 10]"),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/priority.md";
+    let store = folder.path().join("it.db");
+    let setting = Setting::of(&store, &queries(page)[0], 20, &[("priority", "10")]);
+    let row = format!(
+        "| RW3 | `a4` | 100 | 10 | {:.1} | {:.1} | {} | {:.1} |",
+        setting.mean("co_priority_kept_rate"),
+        setting.mean("co_renegotiable_kept_rate"),
+        setting.difference("more_kept", 2.093, 1),
+        setting.mean("co_displaced_rate"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_priority_gives_its_total_utility_under_a2_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/priority-alone.toml",
+        &[
+            (r#"["rw1", "rw3"]"#, r#"["rw1"]"#),
+            (r#"["a1", "a2-sorted", "a4"]"#, r#"["a2-sorted"]"#),
+            ("[0, 10, 30]", "[0, 30]"),
+        ],
+    );
+    run_keeping("all", folder.path(), part);
+    let page = "measurements/priority.md";
+    let store = folder.path().join("it.db");
+    let query = &queries(page)[2];
+    let of = |class| Setting::of(&store, query, 20, &[("class", class), ("lasts", "all")]);
+    let all = of("all");
+    let row = format!(
+        "| RW1 | `a2-sorted` | 30 | {:.1} | {} | {} | {} |",
+        all.mean("total"),
+        all.difference("total", QUANTILE, 2),
+        of("priority").difference("utility", QUANTILE, 3),
+        of("others").difference("utility", QUANTILE, 3)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_storage_gives_its_rows_of_both_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/storage.toml",
+        &[
+            (r#"["a1", "a2-sorted", "a4"]"#, r#"["a2-sorted"]"#),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/storage.md";
+    let store = folder.path().join("it.db");
+    let [all, by_need] = &queries(page)[..] else {
+        panic!("two queries");
+    };
+    let of = |query: &str, scarce: &str| Setting::of(&store, query, 20, &[("scarce", scarce)]);
+    let more = |scarce: &str| of(all, scarce).difference("co_failure_rate", 2.093, 3);
+    let row = format!(
+        "| RW3 | A2, earliest first | {:.3} | {} | {} | {} | {} | {} |\n",
+        of(all, "plenty").mean("co_failure_rate"),
+        more("licences"),
+        more("storage"),
+        more("both"),
+        more("second"),
+        more("beyond the sum"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+    let needs = ["none", "licence", "storage", "both"];
+    let row = needs.map(|need| of(by_need, "both").difference(need, 2.093, 3));
+    let row = format!("| RW3 | A2, earliest first | {} |\n", row.join(" | "));
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_licences_gives_its_row_of_two_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/licences.toml",
+        &[
+            ("[1, 2, 3, 4, 8, 1000]", "[2, 1000]"),
+            (r#"["a1", "a2-sorted", "a4"]"#, r#"["a2-sorted"]"#),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/licences.md";
+    let store = folder.path().join("it.db");
+    let [all, by_need] = &queries(page)[..] else {
+        panic!("two queries");
+    };
+    let [all, by_need] = [all, by_need].map(|it| Setting::of(&store, it, 20, &[("licences", "2")]));
+    let row = format!(
+        "| RW3 | A2, earliest first | 2 | {:.1} | {:.3} | {:.3} | {} | {:.3} | {} | {:.3} | {} |\n",
+        all.mean("licence_use_percent"),
+        all.mean("licence_lack_share"),
+        all.mean("co_failure_rate"),
+        all.difference("co_failure_rate", 2.093, 3),
+        by_need.mean("needs"),
+        by_need.difference("needs", 2.093, 3),
+        by_need.mean("none"),
+        by_need.difference("none", 2.093, 3),
     );
     assert!(read(page).contains(&row), "{row}");
 }

@@ -13,7 +13,7 @@ fn ctc_gives_what_slots_cost_whose_rest_is_paid_back_and_what_others_gain_again(
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), "refunds/ctc.toml");
     let (store, page) = (folder.path().join("it.db"), read("refunds.md"));
-    let [costs, others] = &queries("refunds.md")[..] else {
+    let [costs, others, slots, ..] = &queries("refunds.md")[..] else {
         panic!("another number of queries");
     };
     let sign = |value: f64| if value < 0.0 { '−' } else { '+' };
@@ -54,6 +54,22 @@ fn ctc_gives_what_slots_cost_whose_rest_is_paid_back_and_what_others_gain_again(
     }
     assert_eq!(cells.len(), 33);
     for (start, cells) in cells {
+        let row = format!("{start} {} |", cells.join(" | "));
+        assert!(page.contains(&row), "{row}");
+    }
+    let mut of_slots: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let found = rows(&store, slots, |row| {
+        let refund: String = row.get("refund")?;
+        let [spread, penalty]: [f64; 2] = [row.get("spread")?, row.get("penalty")?];
+        let [back, kept]: [f64; 2] = [row.get("refunded")?, row.get("forfeited")?];
+        let start = format!("| {:.0} % | {refund} | {penalty} |", 100.0 * spread);
+        Ok((start, format!("{back:.2} / {kept:.2}")))
+    });
+    for (start, cell) in found {
+        of_slots.entry(start).or_default().push(cell);
+    }
+    assert_eq!(of_slots.len(), 30);
+    for (start, cells) in of_slots {
         let row = format!("{start} {} |", cells.join(" | "));
         assert!(page.contains(&row), "{row}");
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::setting::{Setting, has_traces};
 use super::*;
 
 #[test]
@@ -13,7 +14,7 @@ fn ctc_gives_what_workflows_as_one_take_against_one_after_the_other_again() {
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), "several/ctc.toml");
     let (store, page) = (folder.path().join("it.db"), read("several.md"));
-    let [query] = &queries("several.md")[..] else {
+    let [query, ..] = &queries("several.md")[..] else {
         panic!("another number of queries");
     };
     let found = rows(&store, query, |row| {
@@ -53,4 +54,39 @@ fn ctc_gives_what_workflows_as_one_take_against_one_after_the_other_again() {
         let line = format!("{start} {} |", cells.join(" | "));
         assert!(page.contains(&line), "{line}");
     }
+}
+
+#[test]
+fn pegasus_gives_what_judging_queried_plans_by_the_mean_end_changes_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "several/pegasus-judged.toml",
+        &[
+            (
+                r#"["last-end", "mean-end", "largest-stretch"]"#,
+                r#"["last-end", "mean-end"]"#,
+            ),
+            (r#"["moga", "queried-moga"]"#, r#"["queried-moga"]"#),
+            ("[0.0, 0.5]", "[0.0]"),
+        ],
+    );
+    run(folder.path(), part);
+    let store = folder.path().join("it.db");
+    let judged = &queries("several.md")[1];
+    let setting = Setting::of(&store, judged, 15, &[("judged", "mean-end")]);
+    // Student's t over 14 degrees of freedom.
+    let difference = |measure, digits| setting.difference(measure, 2.145, digits);
+    let row = format!(
+        "| different | queried-moga | 0 | mean end | {} | {} | {} | {} | {} |",
+        difference("wf_realised_makespan_hours", 2),
+        difference("wf_application_hours", 2),
+        difference("wf_stretch", 3),
+        difference("wf_largest_stretch", 3),
+        difference("wf_realised_cost_su", 1)
+    );
+    assert!(read("several.md").contains(&row), "{row}");
 }

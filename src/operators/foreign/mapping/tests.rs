@@ -179,8 +179,8 @@ fn events_become_jobs_with_the_last_estimate_or_the_first() {
                  FREE,8,401,,,\n\
                  EXEC,7,4660,4500,,\n\
                  FREE,7,4661,,,\n";
-    // 4,500 of 5,400 s are 83 %, of 3,600 s 125 %.
-    for (estimate, requested_time) in [("last", 5_400), ("first", 3_600)] {
+    // 4,500 of 5,400 s are 83 %, of 3,600 s 125 %, of which no more than all of them is used.
+    for (estimate, requested_time, used_percent) in [("last", 5_400, 83), ("first", 3_600, 100)] {
         let counted = format!("job = \"id\"\nestimate = \"{estimate}\"");
         let mapping = mapping(&EVENTS.replace("job = \"id\"", &counted));
         let trace = import(&mapping, table).unwrap();
@@ -198,6 +198,8 @@ fn events_become_jobs_with_the_last_estimate_or_the_first() {
             ..SwfRecord::MISSING
         };
         assert_eq!(records[0], first);
+        let used = records[0].run.min(records[0].requested_time);
+        assert_eq!(100 * used / records[0].requested_time, used_percent);
         let second = &records[1];
         let told = (
             second.submit,

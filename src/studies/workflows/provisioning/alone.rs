@@ -57,6 +57,7 @@ pub fn alone(
                 parts: Vec::new(),
                 users: Users::default(),
                 alone: Vec::new(),
+                judged: Vec::new(),
                 keep_prices: false,
                 ..inputs.clone()
             };

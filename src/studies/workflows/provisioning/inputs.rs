@@ -12,7 +12,7 @@ use bookahead_core::workload::workflows::Workflow;
 use bookahead_reservations::replanning::MachineMemory;
 
 use super::slot_lifetimes::{LOOKS, SlotsLeft};
-use super::{Application, Background, BestEffortRun, Genetic, PlanValue, Users};
+use super::{Application, Background, BestEffortRun, Genetic, PlanValue, ScheduleCost, Users};
 
 /// A site and its own jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,6 +108,9 @@ pub struct ProvisioningInputs {
     pub parts: Vec<Range<usize>>,
     /// By submission, what each of them costs and takes alone; `None` where it does not end.
     pub alone: Vec<Vec<Option<PlanValue>>>,
+    /// By submission, the application whose plans are judged by something else than their last
+    /// end; empty where they are not.
+    pub judged: Vec<Arc<Application>>,
     /// Whether every start that sites offer is kept with its price: there are many.
     pub keep_prices: bool,
 }
@@ -132,7 +135,21 @@ impl ProvisioningInputs {
     #[must_use]
     pub fn planned(&self, submission: usize) -> &Application {
         let user = self.users.list().get(submission);
-        user.map_or(&self.application, |user| &user.application)
+        let judged = || self.judged.get(submission).unwrap_or(&self.application);
+        user.map_or_else(judged, |user| &user.application)
+    }
+
+    /// From now on plans for several applications are judged by this; each was carried out alone.
+    pub fn judge_by(&mut self, by: ScheduleCost) {
+        if by.is_default() || self.parts.is_empty() {
+            return;
+        }
+        let judged = self.alone.iter().map(|alone| {
+            let alone = alone.iter().map(|value| value.map(|value| value.makespan));
+            let alone: Vec<Option<Seconds>> = alone.collect();
+            Arc::new(Application::clone(&self.application).judged_by(by, &self.parts, &alone))
+        });
+        self.judged = judged.collect();
     }
 
     /// The application of a submission with the run times that its tasks really have.

@@ -53,7 +53,7 @@ pub fn provisioning_measures(
     let mut measured = Measured::default();
     let outcomes = run.outcomes.as_slice();
     add_values(&mut measured, settings, outcomes);
-    add_search(&mut measured, settings, outcomes, &inputs.application);
+    add_search(&mut measured, settings, outcomes, inputs);
     add_wishes(&mut measured, settings, outcomes);
     add_applications(&mut measured, inputs, outcomes);
     add_realised(&mut measured, outcomes);
@@ -110,11 +110,11 @@ pub fn value_of(
 /// The share, in `[0, 1]`, of the area between the least that an application can cost and take, and
 /// a reference point of twice the cost of best effort and its makespan, that the front dominates.
 /// Nothing costs less than the work of all tasks at their cheapest sites, nor takes less than the
-/// longest path of tasks at their fastest. `None` where best effort takes no longer than that, or
-/// is not known.
+/// longest path of tasks at their fastest. `None` where best effort takes no longer than that or is
+/// not known, and where plans were judged by something else than their makespan.
 #[must_use]
 pub fn front_hypervolume(application: &Application, outcome: &ProvisioningOutcome) -> Option<f64> {
-    let best_effort = best_effort_value(outcome)?;
+    let best_effort = best_effort_value(outcome).filter(|_| application.judged().is_none())?;
     let reference = PlanValue {
         cost: 2.0 * best_effort.cost,
         makespan: best_effort.makespan,
@@ -182,7 +182,7 @@ fn add_search(
     measured: &mut Measured,
     settings: &ProvisioningSettings,
     outcomes: &[ProvisioningOutcome],
-    application: &Application,
+    inputs: &ProvisioningInputs,
 ) {
     if settings.search == SearchMethod::BestEffort {
         return;
@@ -222,7 +222,9 @@ fn add_search(
         let volumes = outcomes
             .iter()
             .filter(|_| settings.joint)
-            .filter_map(|outcome| front_hypervolume(application, outcome));
+            .filter_map(|outcome| {
+                front_hypervolume(inputs.planned(outcome.submission as usize), outcome)
+            });
         add_mean(measured, "wf_hypervolume", volumes);
     } else {
         measured.add_ratio(

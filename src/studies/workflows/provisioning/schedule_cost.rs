@@ -31,8 +31,8 @@ pub enum ScheduleCost {
     LastEnd,
     /// When they end in the mean.
     MeanEnd,
-    /// The largest stretch, an application's end over its longest path, times the longest of these
-    /// paths: the time after which the longest would end if it fared like the worst.
+    /// The largest stretch, an application's end over its makespan alone, times the longest of
+    /// these makespans: the time after which the longest would end if it fared like the worst.
     LargestStretch,
 }
 
@@ -52,11 +52,13 @@ pub(super) struct Judged {
     of_task: Vec<usize>,
     /// The longest path of each application.
     paths: Vec<Seconds>,
+    /// What each application takes alone, or its longest path where that is not known.
+    alone: Vec<Seconds>,
 }
 
 impl Judged {
     /// Of each application that has tasks here: when the last of them ends, since `submitted`, and
-    /// its longest path.
+    /// what it takes alone.
     fn ends(
         &self,
         placements: &[TaskPlacement],
@@ -67,25 +69,22 @@ impl Judged {
             let end = ends[application].get_or_insert(placed.end);
             *end = (*end).max(placed.end);
         }
-        let paths = self.paths.clone();
-        let ends = ends.into_iter().zip(paths);
-        ends.filter_map(move |(end, path)| Some((end? - submitted, path)))
+        let ends = ends.into_iter().zip(&self.alone);
+        ends.filter_map(move |(end, alone)| Some((end? - submitted, *alone)))
     }
 
-    /// SC of these ends, each with the longest path of its application; in whole seconds, rounded
+    /// SC of these ends, each with what its application takes alone; in whole seconds, rounded
     /// down.
     fn cost(&self, ends: impl Iterator<Item = (Seconds, Seconds)>) -> Seconds {
-        let longest = self.paths.iter().copied().max().unwrap_or(Seconds(1));
+        let longest = self.alone.iter().copied().max().unwrap_or(Seconds(1));
         let (mut sum, mut count, mut worst) = (0, 0, Seconds::ZERO);
-        for (end, path) in ends {
+        for (end, alone) in ends {
             sum += end.0;
             count += 1;
             worst = worst.max(match self.by {
                 ScheduleCost::LargestStretch => {
                     let as_long = i128::from(end.0) * i128::from(longest.0);
-                    // An end of the longest application, or a shorter one stretched as far: it
-                    // leaves the range only where the plan does.
-                    Seconds(i64::try_from(as_long / i128::from(path.0.max(1))).unwrap_or(i64::MAX))
+                    Seconds(i64::try_from(as_long / i128::from(alone.0.max(1))).unwrap_or(i64::MAX))
                 }
                 ScheduleCost::LastEnd | ScheduleCost::MeanEnd => end,
             });
@@ -98,9 +97,15 @@ impl Judged {
 }
 
 impl Application {
-    /// The same application, whose tasks `parts` are applications of their own, judged by this.
+    /// The same application, whose tasks `parts` are applications of their own that take so long
+    /// alone, judged by this. Where that is not known it is the longest path.
     #[must_use]
-    pub fn judged_by(self, by: ScheduleCost, parts: &[Range<usize>]) -> Self {
+    pub fn judged_by(
+        self,
+        by: ScheduleCost,
+        parts: &[Range<usize>],
+        alone: &[Option<Seconds>],
+    ) -> Self {
         if by.is_default() || parts.is_empty() {
             return self;
         }
@@ -109,10 +114,16 @@ impl Application {
             of_task[part.clone()].fill(application);
         }
         let paths = parts.iter().map(|part| self.part(part).0.longest_path());
+        let paths: Vec<Seconds> = paths.collect();
+        let known = paths.iter().enumerate().map(|(application, path)| {
+            let alone = alone.get(application).copied().flatten();
+            alone.unwrap_or(*path)
+        });
         let judged = Judged {
             by,
             of_task,
-            paths: paths.collect(),
+            alone: known.collect(),
+            paths,
         };
         self.with_judged(Some(judged))
     }
@@ -123,18 +134,25 @@ impl Application {
     pub fn schedule_cost(&self, placements: &[TaskPlacement], submitted: Seconds) -> Seconds {
         match self.judged() {
             Some(judged) => judged.cost(judged.ends(placements, submitted)),
-            None => {
-                let finish = placements.iter().map(|placed| placed.end).max();
-                finish.unwrap_or(submitted) - submitted
-            }
+            None => Self::makespan(placements, submitted),
         }
+    }
+
+    /// From `submitted` to the end of the last of these tasks.
+    #[must_use]
+    pub fn makespan(placements: &[TaskPlacement], submitted: Seconds) -> Seconds {
+        let finish = placements.iter().map(|placed| placed.end).max();
+        finish.unwrap_or(submitted) - submitted
     }
 
     /// A bound of SC, each task at its fastest site and without transfers: no plan has less.
     #[must_use]
     pub fn least_schedule_cost(&self) -> Seconds {
         match self.judged() {
-            Some(judged) => judged.cost(judged.paths.iter().map(|path| (*path, *path))),
+            Some(judged) => {
+                let ends = judged.paths.iter().zip(&judged.alone);
+                judged.cost(ends.map(|(path, alone)| (*path, *alone)))
+            }
             None => self.longest_path(),
         }
     }
@@ -177,7 +195,7 @@ mod tests {
     }
 
     fn hours(by: ScheduleCost, ends: [i64; 3]) -> f64 {
-        let application = both().judged_by(by, &[0..1, 1..3]);
+        let application = both().judged_by(by, &[0..1, 1..3], &[]);
         let placed = ends.map(|end| TaskPlacement {
             site: 0,
             start: Seconds(3_600 * (end + 9)),
@@ -211,13 +229,29 @@ mod tests {
     }
 
     #[test]
+    fn a_stretch_is_of_what_an_application_takes_alone() {
+        // Alone X waits an hour for its nodes, and Y takes no longer than its path.
+        let alone = [Some(Seconds(7_200)), None];
+        let by = ScheduleCost::LargestStretch;
+        let application = both().judged_by(by, &[0..1, 1..3], &alone);
+        let end = |hours: i64| TaskPlacement {
+            site: 0,
+            start: Seconds(3_600 * (hours - 1)),
+            end: Seconds(3_600 * hours),
+        };
+        let cost = application.schedule_cost(&[end(2), end(1), end(3)], Seconds(0));
+        assert_eq!(cost.hours(), 3.0);
+        assert_eq!(application.least_schedule_cost().hours(), 2.0);
+    }
+
+    #[test]
     fn no_plan_costs_less_than_the_longest_paths() {
         for (by, least) in [
             (ScheduleCost::LastEnd, 2.0),
             (ScheduleCost::MeanEnd, 1.5),
             (ScheduleCost::LargestStretch, 2.0),
         ] {
-            let application = both().judged_by(by, &[0..1, 1..3]);
+            let application = both().judged_by(by, &[0..1, 1..3], &[]);
             assert_eq!(application.least_schedule_cost().hours(), least, "{by:?}");
         }
     }
@@ -225,7 +259,7 @@ mod tests {
     #[test]
     fn of_one_application_every_measure_is_its_makespan() {
         for by in ScheduleCost::VARIANTS {
-            assert_eq!(both().judged_by(*by, &[]), both());
+            assert_eq!(both().judged_by(*by, &[], &[]), both());
         }
     }
 }

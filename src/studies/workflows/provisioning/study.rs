@@ -4,8 +4,8 @@
 use self::settings::TASK_BYTES;
 use crate::provisioning::measures::{SiteSummary, front_hypervolume, provisioning_measures};
 use crate::provisioning::{
-    Commitment, NetworkSlots, Provider, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
-    SearchMethod, alone, provisioning_scene,
+    Commitment, NetworkSlots, Provider, ProvisioningInputs, ProvisioningOutcome, ProvisioningRun,
+    ProvisioningSettings, SearchMethod, alone, provisioning_scene,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
@@ -101,7 +101,9 @@ pub fn provisioning_result(
     result.metrics.submitted = run.outcomes.len() as u64;
     if keep_outcomes {
         if settings.is_genetic() {
-            let volume = |outcome| front_hypervolume(&inputs.application, outcome);
+            let volume = |outcome: &ProvisioningOutcome| {
+                front_hypervolume(inputs.planned(outcome.submission as usize), outcome)
+            };
             rows.hypervolumes = run.outcomes.iter().map(volume).collect();
         }
         rows.site_jobs = run.site_jobs(inputs);
@@ -346,7 +348,7 @@ pub fn with_inputs(
     let ProvisioningStudy { settings, about } = study;
     let made = Made::new(spec, inputs);
     let sourced = made.workflow(about)?;
-    let application = made.judged(made.application(about)?, settings, &sourced);
+    let application = made.application(about)?;
     let sites = made.sites(about)?;
     let background_key = background_key(spec, settings, about);
     let background = made.background(&background_key, (settings, about), &sites)?;
@@ -381,11 +383,12 @@ pub fn with_inputs(
         )?,
         false => Vec::new(),
     };
-    let booked = made.judged(made.booked(about)?, settings, &sourced);
+    let booked = made.booked(about)?;
     // What was found holds where slots are as they were at the instant: not after a latency, nor
-    // beside committed plans.
+    // beside committed plans. By what else a plan is judged is not known yet.
     let shared = settings.is_genetic()
         && settings.joint
+        && settings.schedule_cost.is_default()
         && settings.latency == Seconds::ZERO
         && settings.commitment == Commitment::Discarded;
     let searched = match instants.first() {
@@ -416,11 +419,13 @@ pub fn with_inputs(
         slots_left,
         parts: sourced.parts.clone(),
         alone: Vec::new(),
+        judged: Vec::new(),
         keep_prices: inputs.keep_samples,
     };
     let seed = inputs.seed(spec);
     prepared.alone = alone(&prepared, &settings, &seed)
         .map_err(|error| Arc::new(InputError::Workflow(error.to_string())))?;
+    prepared.judge_by(settings.schedule_cost);
     Ok(ProvisioningSimulation {
         inputs: Arc::new(prepared),
         settings,

@@ -183,6 +183,7 @@ pub fn inputs_of(
         slots_left: Vec::new(),
         parts: Vec::new(),
         alone: Vec::new(),
+        judged: Vec::new(),
         keep_prices: true,
     }
 }

@@ -3,8 +3,8 @@
 use super::just_in_time;
 use crate::provisioning::ledger::Ledger;
 use crate::provisioning::{
-    Application, PlanValue, ProvisioningOutcome, ProvisioningSettings, Realised, TaskFate, TaskRun,
-    Wish,
+    Application, PlanValue, ProvisioningOutcome, ProvisioningSettings, Realised, TaskFate,
+    TaskPlacement, TaskRun, Wish,
 };
 use bookahead_core::units::Seconds;
 
@@ -58,6 +58,18 @@ impl ApplicationState {
             makespan: value.makespan + (begin - self.outcome.submitted),
             ..value
         }
+    }
+
+    /// Notes what the first plan costs and when its last task ends, whatever it was judged by.
+    pub(super) fn note_first_plan(
+        &mut self,
+        cost: f64,
+        placements: &[TaskPlacement],
+        begin: Seconds,
+    ) {
+        let makespan = Application::makespan(placements, begin);
+        let first = self.since_submission(PlanValue { cost, makespan }, begin);
+        self.outcome.planned.get_or_insert(first);
     }
 
     /// The part of the application whose tasks are planned again at the end of the second `now`,

@@ -38,8 +38,7 @@ impl LaidOut {
         let placements = evaluator.placements().to_vec();
         let planned = evaluator.application();
         let shares = lay_out(planned, slots, chosen, begin, &placements).ok_or_else(misplanned)?;
-        let first = state.since_submission(value, begin);
-        state.outcome.planned.get_or_insert(first);
+        state.note_first_plan(value.cost, &placements, begin);
         Ok(Self {
             value,
             placements,

@@ -54,8 +54,7 @@ impl Broker<'_> {
             let Some((value, plan)) = chosen.and_then(|place| front.members().get(place)) else {
                 return Ok(false);
             };
-            let first = state.since_submission(*value, begin);
-            state.outcome.planned.get_or_insert(first);
+            state.note_first_plan(value.cost, &plan.placements, begin);
             self.environment.pass_to(begin).await?;
             let mut booked = Vec::with_capacity(tasks.len());
             let mut is_gone = false;

@@ -51,6 +51,7 @@ fn inputs() -> ProvisioningInputs {
         parts: Vec::new(),
         users: Users::default(),
         alone: Vec::new(),
+        judged: Vec::new(),
         keep_prices: false,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ProvisionedSettings;
 use super::made::{Made, SourcedWorkflow, application_key, instance};
-use crate::provisioning::{Application, ProvisioningSettings, ScheduleCost};
+use crate::provisioning::Application;
 use bookahead_core::random;
 use bookahead_core::units::Nodes;
 use bookahead_core::workload::SiteSettings;
@@ -96,19 +96,6 @@ impl Made<'_> {
                 let (workflow, hash) = self.inputs.workflow(file, *negatives)?;
                 Ok((workflow, Some(hash)))
             }
-        }
-    }
-
-    /// The application whose plans are judged as the settings say.
-    pub(super) fn judged(
-        &self,
-        application: Arc<Application>,
-        settings: &ProvisioningSettings,
-        sourced: &SourcedWorkflow,
-    ) -> Arc<Application> {
-        match settings.schedule_cost {
-            ScheduleCost::LastEnd => application,
-            by => Arc::new(Application::clone(&application).judged_by(by, &sourced.parts)),
         }
     }
 

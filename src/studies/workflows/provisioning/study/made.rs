@@ -246,7 +246,6 @@ impl<'a> Made<'a> {
     ) -> Result<Arc<Genetic>, Arc<InputError>> {
         let how = (settings.search, &settings.genetic, settings.site_choice);
         let how = (how, &settings.tariff, settings.weighting());
-        let how = (how, settings.schedule_cost);
         let key = format!("{key}|{}|{instant}", canonical_text(&how));
         self.shared.searches.get(key, || {
             // The stream that a broker would draw its first search from.
