@@ -104,6 +104,7 @@ fn measure(name: &str, clusters: u16, order: Order, costs: Costs, preference: (f
             cost_weight: preference.0,
             start_weight: preference.1,
             mix_weight: 0.0,
+            degree_weight: 0.0,
         }),
         start_tolerance: Seconds::ZERO,
         cost_tolerance: 0.0,

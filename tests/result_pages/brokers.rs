@@ -238,3 +238,37 @@ fn the_page_about_licences_gives_its_row_of_two_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_co_reservations_gives_its_row_of_a_small_weight_of_the_degree_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/degree.toml",
+        &[
+            (r#"["rw1", "rw3"]"#, r#"["rw1"]"#),
+            ("  [\"a5\", \"algorithm\", 0.0, 1.0, 0.25],\n", ""),
+            ("  [\"a5\", \"algorithm\", 0.0, 1.0, 0.5],\n", ""),
+            ("  [\"a5\", \"algorithm\", 0.0, 1.0, 1.0],\n", ""),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/co-reservations.md";
+    let found = queries(page);
+    let query = found.iter().find(|query| query.contains("'degree'"));
+    let here = [("algorithm", "a5"), ("s", "1"), ("d", "0.1")];
+    let store = folder.path().join("it.db");
+    let setting = Setting::of(&store, query.expect("a query"), 20, &here);
+    let row = format!(
+        "| RW1 | A5, 0, 1, 0.1 | {} | {} | {} | {} | {} |",
+        setting.difference("co_failure_rate", QUANTILE, 3),
+        setting.difference("co_relative_start_mean", QUANTILE, 3),
+        setting.difference("co_relative_cost_mean", QUANTILE, 3),
+        setting.difference("unfairness_mean", QUANTILE, 3),
+        setting.difference("spread", QUANTILE, 2),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}

@@ -197,88 +197,59 @@ fn a_store_of_version_17_gets_the_verdict_of_late_requests_and_the_replications_
     assert_eq!((kept.most, kept.population), (20, None));
 }
 
-#[test]
-fn a_store_of_version_18_gets_the_tasks_of_workflows_and_the_verdict_of_those_given_up() {
+/// A store without these tables, and changed by this SQL into what an older version wrote, has the
+/// tables and views of a new one when it has been opened.
+fn brought_forward(
+    tables: impl IntoIterator<Item = &'static str>,
+    sql: &str,
+) -> (tempfile::TempDir, Connection) {
     let folder = folder();
     let path = folder.path().join("store.db");
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    let since_20 = since_21().chain(OF_20);
-    drop_tables(&file, since_20.chain(OF_19));
-    file.execute_batch("DELETE FROM co_verdict WHERE name = 'abandoned'; PRAGMA user_version = 18")
-        .unwrap();
+    drop_tables(&file, tables);
+    file.execute_batch(sql).unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
     assert_eq!(definitions(&file), new);
+    (folder, file)
+}
+
+#[test]
+fn a_store_of_version_18_gets_the_tasks_of_workflows_and_the_verdict_of_those_given_up() {
+    let before = "DELETE FROM co_verdict WHERE name = 'abandoned'; PRAGMA user_version = 18";
+    let (_folder, file) = brought_forward(since_21().chain(OF_20).chain(OF_19), before);
     let given_up = "SELECT count(*) FROM co_verdict WHERE name = 'abandoned' AND NOT granted";
     assert_eq!(count(&file, given_up), 1);
 }
 
 #[test]
 fn a_store_of_version_20_gets_the_table_of_free_cpus() {
-    let folder = folder();
-    let path = folder.path().join("store.db");
-    write_run(&path, &record("kept", vec![], 0), vec![]);
-    let file = Connection::open(&path).unwrap();
-    let new = definitions(&file);
-    drop_views(&file);
-    drop_tables(&file, since_21());
-    file.execute_batch("PRAGMA user_version = 20").unwrap();
-    drop(Store::open(STUDIES, &path).unwrap());
-    assert_eq!(definitions(&file), new);
+    brought_forward(since_21(), "PRAGMA user_version = 20");
 }
 
 #[test]
 fn a_store_of_version_21_gets_the_licences_of_parts_and_the_refusal_for_want_of_them() {
-    let folder = folder();
-    let path = folder.path().join("store.db");
-    write_run(&path, &record("kept", vec![], 0), vec![]);
-    let file = Connection::open(&path).unwrap();
-    let new = definitions(&file);
-    drop_views(&file);
-    drop_tables(&file, since_23().chain(OF_22));
-    file.execute_batch(
-        "DELETE FROM attempt_fate WHERE name = 'refused-licences'; PRAGMA user_version = 21",
-    )
-    .unwrap();
-    drop(Store::open(STUDIES, &path).unwrap());
-    assert_eq!(definitions(&file), new);
+    let before =
+        "DELETE FROM attempt_fate WHERE name = 'refused-licences'; PRAGMA user_version = 21";
+    let (_folder, file) = brought_forward(since_23().chain(OF_22), before);
     let refused = "SELECT count(*) FROM attempt_fate WHERE name = 'refused-licences'";
     assert_eq!(count(&file, refused), 1);
 }
 
 #[test]
 fn a_store_of_version_22_gets_the_storage_of_parts_and_the_refusal_for_want_of_it() {
-    let folder = folder();
-    let path = folder.path().join("store.db");
-    write_run(&path, &record("kept", vec![], 0), vec![]);
-    let file = Connection::open(&path).unwrap();
-    let new = definitions(&file);
-    drop_views(&file);
-    drop_tables(&file, since_23());
-    file.execute_batch(
-        "DELETE FROM attempt_fate WHERE name = 'refused-storage'; PRAGMA user_version = 22",
-    )
-    .unwrap();
-    drop(Store::open(STUDIES, &path).unwrap());
-    assert_eq!(definitions(&file), new);
+    let before =
+        "DELETE FROM attempt_fate WHERE name = 'refused-storage'; PRAGMA user_version = 22";
+    let (_folder, file) = brought_forward(since_23(), before);
     let refused = "SELECT count(*) FROM attempt_fate WHERE name = 'refused-storage'";
     assert_eq!(count(&file, refused), 1);
 }
 
 #[test]
-fn a_store_of_version_23_gets_histograms_of_decisions_what_brokers_knew_and_what_was_given_back() {
-    let folder = folder();
-    let path = folder.path().join("store.db");
-    write_run(&path, &record("kept", vec![], 0), vec![]);
-    let file = Connection::open(&path).unwrap();
-    let new = definitions(&file);
-    drop_views(&file);
-    drop_tables(&file, OF_24);
-    file.execute_batch("PRAGMA user_version = 23").unwrap();
-    drop(Store::open(STUDIES, &path).unwrap());
-    assert_eq!(definitions(&file), new);
+fn a_store_of_version_23_gets_what_decisions_requests_and_slots_left_out() {
+    brought_forward(OF_24, "PRAGMA user_version = 23");
 }
 
 /// Makes a store one of version 7, as far as a step forward sees it.

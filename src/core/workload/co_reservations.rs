@@ -58,8 +58,8 @@ pub struct CoRequest {
     pub task: Option<WorkflowTask>,
 }
 
-/// How a client weighs cost, an early start and the mix of jobs at the clusters (Meltzer 2005,
-/// §4.7.4, eq. 2, and §7.2); weights in `[0, 1]`.
+/// How a client weighs cost, an early start, and what the clusters are like (Meltzer 2005, §4.7.2
+/// names further criteria; §4.7.4, eq. 2, §7.1 and §7.2); weights in `[0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preference {
     /// `k`, the weight of the cost.
@@ -69,6 +69,9 @@ pub struct Preference {
     /// The weight of the share of large jobs that ran lately at the clusters.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub mix_weight: f64,
+    /// The weight of the degree to which the clusters would be reserved.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub degree_weight: f64,
 }
 
 fn is_nothing(weight: &f64) -> bool {
@@ -82,6 +85,7 @@ impl Default for Preference {
             cost_weight: 0.0,
             start_weight: 1.0,
             mix_weight: 0.0,
+            degree_weight: 0.0,
         }
     }
 }

@@ -422,18 +422,20 @@ fn free_label((at, top): (f64, f64), name: &str, edge: f64, others: &[Label]) ->
     *places.iter().find(free).unwrap_or(&places[0])
 }
 
+/// A mean and, in brackets, its 95 % interval, whatever is drawn; bars of one standard deviation
+/// are named.
 pub(super) fn mean_words(mark: &Mark) -> String {
-    if mark.high > mark.low {
-        format!(
-            "{} [{}, {}], n = {}",
-            short_number(mark.mean),
-            short_number(mark.low),
-            short_number(mark.high),
-            mark.count
-        )
-    } else {
-        format!("{}, n = {}", short_number(mark.mean), mark.count)
+    let (low, high) = mark.interval();
+    let mut words = short_number(mark.mean);
+    if high > low {
+        let _ = write!(words, " [{}, {}]", short_number(low), short_number(high));
     }
+    if mark.interval.is_some() && mark.high > mark.mean {
+        let deviation = short_number(mark.high - mark.mean);
+        let _ = write!(words, ", one standard deviation {deviation}");
+    }
+    let _ = write!(words, ", n = {}", mark.count);
+    words
 }
 
 /// The attributes of a mark: what it says, and where it stands for the page's script.

@@ -71,5 +71,6 @@ pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };
 pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};
+pub use slot_lifetimes::{LOOKS, SlotsLeft};
 pub use tariff::{EdgeSale, HoleSale, SlotTariff};
 pub use users::{AskedSites, User, Users};

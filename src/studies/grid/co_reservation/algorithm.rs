@@ -42,8 +42,8 @@ pub enum Algorithm {
 /// How cost and start become one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Valuation {
-    /// By weights of both, and of the mix of jobs, as shares of their ranges (Meltzer 2005, eq. 2
-    /// and §7.2).
+    /// By weights of both, and of further criteria, as shares of their ranges (Meltzer 2005, eq. 2
+    /// and §4.7.2).
     Weighted(Preference),
     /// By bands of cost, each a tenth of its range, and in a band by start (Meltzer 2005, §4.7.2).
     Staged,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::assignment::Assignment;
 use super::matching::Matching;
-use super::table::{Column, Entry, Table};
+use super::table::{Column, Criterion, Entry, Table};
 
 /// The placed first parts of a request.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +25,26 @@ pub(super) enum Weight {
     Cost,
     /// Its cost, the highest total being the best.
     HighestCost,
-    /// Its expected cost, with the mix of jobs where that counts ([`Table::weighed`]).
+    /// Its expected cost, with further criteria where these count ([`Table::weighed`]).
     Weighed,
     /// The same, the highest total being the best.
     HighestWeighed,
-    /// The share of large jobs at its cluster.
-    LargeShare,
-    /// That share, the highest total being the best.
-    HighestLargeShare,
+    /// A further criterion.
+    Further(Criterion),
+    /// That, the highest total being the best.
+    HighestFurther(Criterion),
     /// Its risk.
     Risk,
+}
+
+impl Weight {
+    /// Of a total that is searched for its highest value, −1.
+    fn sign(self) -> f64 {
+        match self {
+            Self::HighestCost | Self::HighestWeighed | Self::HighestFurther(_) => -1.0,
+            Self::Cost | Self::Weighed | Self::Further(_) | Self::Risk => 1.0,
+        }
+    }
 }
 
 /// The candidates of a request, without those that were removed.
@@ -268,8 +278,8 @@ impl OpenCandidates {
             Weight::HighestCost => -self.table.cost().at(index),
             Weight::Weighed => self.table.weighed().at(index),
             Weight::HighestWeighed => -self.table.weighed().at(index),
-            Weight::LargeShare => self.table.large_share().at(index),
-            Weight::HighestLargeShare => -self.table.large_share().at(index),
+            Weight::Further(criterion) => self.table.further(criterion).at(index),
+            Weight::HighestFurther(criterion) => -self.table.further(criterion).at(index),
             Weight::Risk => self.risk(index),
         }
     }
@@ -296,10 +306,7 @@ impl OpenCandidates {
     /// The total of the assignment that was found, in order of part.
     fn total(&self, start: u32, prefix: &Prefix, weight: Weight, so_far: f64) -> f64 {
         let first = prefix.clusters.len();
-        let sign = match weight {
-            Weight::HighestCost | Weight::HighestWeighed | Weight::HighestLargeShare => -1.0,
-            _ => 1.0,
-        };
+        let sign = weight.sign();
         (first..self.table.parts()).fold(so_far, |total, part| {
             let cluster = self.assignment.column(part - first);
             let index = self
@@ -332,10 +339,7 @@ impl OpenCandidates {
             }
             least[part] = (least[part + 1].0 + value, least[part + 1].1 + risk);
         }
-        let sign = match weight {
-            Weight::HighestCost | Weight::HighestWeighed | Weight::HighestLargeShare => -1.0,
-            _ => 1.0,
-        };
+        let sign = weight.sign();
         let mut used = prefix.clusters.clone();
         let mut best = f64::INFINITY;
         self.branch(

@@ -9,7 +9,7 @@ use bookahead_core::workload::Preference;
 use super::algorithm::{Repair, Valuation};
 use super::listed::Move;
 use super::open_candidates::{OpenCandidates, Prefix, Weight};
-use super::table::Entry;
+use super::table::{Criterion, Entry};
 use children::{Child, Node, Scale, insert, settle, sort};
 
 /// How much worse than the next-best candidate a repair may be that keeps the parts already
@@ -207,7 +207,7 @@ impl Ranked {
         for (place, &index) in open_candidates.table.shuffled().iter().enumerate() {
             self.rank[index as usize] = place as u32;
         }
-        let is_weighed = self.weigh_mix(open_candidates);
+        let is_weighed = self.weigh_further(open_candidates);
         let same = open_candidates.table.weighed().same().is_some();
         let nothing = Prefix::default();
         let mut best = Vec::with_capacity(open_candidates.table.starts() as usize);
@@ -245,24 +245,33 @@ impl Ranked {
             .sort_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
     }
 
-    /// Where the mix of jobs counts (Meltzer 2005, §7.2), makes one value of it and of the cost,
-    /// each as a share of its range; returns whether it did.
-    fn weigh_mix(&mut self, open_candidates: &mut OpenCandidates) -> bool {
+    /// Where further criteria count (Meltzer 2005, §4.7.2), makes one value of them and of the
+    /// cost, each as a share of its range; returns whether it did.
+    fn weigh_further(&mut self, open_candidates: &mut OpenCandidates) -> bool {
         let Valuation::Weighted(weights) = self.scale.valuation else {
             return false;
         };
-        if weights.mix_weight <= 0.0 {
+        let weighed = Criterion::ALL.map(|criterion| (criterion, criterion.weight(&weights)));
+        if weighed.iter().all(|(_, weight)| *weight <= 0.0) {
             return false;
         }
         let mut range = |least, most| open_candidates.range(least, most);
         let cost = range(Weight::Weighed, Weight::HighestWeighed);
-        let shares = range(Weight::LargeShare, Weight::HighestLargeShare);
+        let further = weighed.into_iter().filter(|(_, weight)| *weight > 0.0);
+        let further = further.map(|(criterion, weight)| {
+            let (least, most) = (
+                Weight::Further(criterion),
+                Weight::HighestFurther(criterion),
+            );
+            (criterion, weight, range(least, most))
+        });
+        let further: Vec<_> = further.collect();
         let cost = (weights.cost_weight, cost);
-        let large_share = (weights.mix_weight, shares);
-        open_candidates.table.weigh(cost, large_share);
+        open_candidates.table.weigh(cost, &further);
         self.scale.valuation = Valuation::Weighted(Preference {
             cost_weight: 1.0,
             mix_weight: 0.0,
+            degree_weight: 0.0,
             ..weights
         });
         true

@@ -85,7 +85,7 @@ pub struct Search {
 #[derive(Debug)]
 enum Engine {
     Listed(Listed),
-    Ranked(Ranked),
+    Ranked(Box<Ranked>),
 }
 
 impl Search {
@@ -126,7 +126,8 @@ impl Search {
                 start: rules.start_tolerance,
                 cost: rules.cost_tolerance,
             };
-            Engine::Ranked(Ranked::new(rules.repair, rules.valuation, tolerance))
+            let ranked = Ranked::new(rules.repair, rules.valuation, tolerance);
+            Engine::Ranked(Box::new(ranked))
         } else {
             Engine::Listed(Listed::new(rules.order, rules.repair, table.starts()))
         };
@@ -268,7 +269,7 @@ impl Search {
             + self.open_candidates.heap_bytes()
             + match &self.engine {
                 Engine::Listed(listed) => listed.heap_bytes(),
-                Engine::Ranked(ranked) => ranked.heap_bytes(),
+                Engine::Ranked(ranked) => size_of::<Ranked>() + ranked.heap_bytes(),
             }
     }
 

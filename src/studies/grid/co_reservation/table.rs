@@ -6,6 +6,7 @@ use rand::seq::SliceRandom;
 
 use bookahead_core::random::Stream;
 use bookahead_core::units::Seconds;
+use bookahead_core::workload::Preference;
 
 use crate::co_reservation::local::{ClusterId, OfferedPart};
 
@@ -27,6 +28,39 @@ pub struct Candidate {
     /// The share of large jobs that ran lately at the cluster, in `[0, 1]` (Meltzer 2005, §7.2); 0
     /// where it does not count.
     pub large_share: f64,
+    /// The degree to which the cluster would be reserved (Meltzer 2005, §7.1); 0 where it does not
+    /// count.
+    pub degree: f64,
+}
+
+/// What counts beside cost and start, by its mean over the parts (Meltzer 2005, §4.7.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Criterion {
+    /// The share of large jobs that ran lately at the cluster.
+    LargeShare,
+    /// The degree to which the cluster would be reserved.
+    Degree,
+}
+
+impl Criterion {
+    /// All of them; their weights are added in this order.
+    pub const ALL: [Self; 2] = [Self::LargeShare, Self::Degree];
+
+    /// What it is of a candidate.
+    pub fn of(self, candidate: &Candidate) -> f64 {
+        match self {
+            Self::LargeShare => candidate.large_share,
+            Self::Degree => candidate.degree,
+        }
+    }
+
+    /// What it counts for a client.
+    pub fn weight(self, preference: &Preference) -> f64 {
+        match self {
+            Self::LargeShare => preference.mix_weight,
+            Self::Degree => preference.degree_weight,
+        }
+    }
 }
 
 impl Candidate {
@@ -41,6 +75,7 @@ impl Candidate {
             pof: 0.0,
             expected: 0.0,
             large_share: 0.0,
+            degree: 0.0,
         }
     }
 
@@ -56,6 +91,7 @@ impl Candidate {
             pof: offer.pof,
             expected: offer.cost + offer.pof * penalty,
             large_share: 0.0,
+            degree: 0.0,
         }
     }
 }
@@ -75,7 +111,7 @@ pub(super) struct Entry {
 }
 
 /// Every candidate of a request: 2 bytes each, and 8 more for each of cost, expected cost, risk and
-/// mix of jobs that differs among them.
+/// further criteria that differs among them.
 #[derive(Debug)]
 pub(super) struct Table {
     /// Distinct clusters, rising.
@@ -91,8 +127,9 @@ pub(super) struct Table {
     pof: Column,
     /// `None` where it is the cost.
     expected: Option<Column>,
-    large_share: Column,
-    /// Expected cost and mix of jobs together; `None` where the mix does not count.
+    /// In the order of [`Criterion::ALL`].
+    further: [Column; Criterion::ALL.len()],
+    /// Expected cost and further criteria together; `None` where cost alone counts.
     weighed: Option<Column>,
     /// The candidates of the first part in the order of the shuffled list.
     shuffled: Vec<u32>,
@@ -210,7 +247,8 @@ impl Table {
             .iter()
             .any(|candidate| candidate.expected.to_bits() != candidate.cost.to_bits())
             .then(|| Column::of(&order, &candidates, |candidate| candidate.expected));
-        let large_share = Column::of(&order, &candidates, |candidate| candidate.large_share);
+        let further = Criterion::ALL
+            .map(|criterion| Column::of(&order, &candidates, |candidate| criterion.of(candidate)));
         Self {
             clusters,
             starts,
@@ -220,7 +258,7 @@ impl Table {
             cost,
             pof,
             expected,
-            large_share,
+            further,
             weighed: None,
             shuffled: first_part,
         }
@@ -290,24 +328,23 @@ impl Table {
         self.expected.as_ref().unwrap_or(&self.cost)
     }
 
-    /// Shares of large jobs.
-    pub fn large_share(&self) -> &Column {
-        &self.large_share
+    /// What a further criterion is.
+    pub fn further(&self, criterion: Criterion) -> &Column {
+        &self.further[criterion as usize]
     }
 
     /// What candidates are ordered by beside their start: expected cost, or, after [`Self::weigh`],
-    /// that and the mix of jobs together.
+    /// that and further criteria together.
     pub fn weighed(&self) -> &Column {
         self.weighed.as_ref().unwrap_or(self.expected())
     }
 
-    /// From now on candidates are ordered by expected cost and mix of jobs together, each with its
-    /// weight as a share of its range over the complete candidates. Both add up over the parts (the
-    /// mean of shares of large jobs is their sum over the number of parts), so that each part has
-    /// its piece of the value.
-    pub fn weigh(&mut self, cost: (f64, Range<f64>), large_share: (f64, Range<f64>)) {
+    /// From now on candidates are ordered by expected cost and further criteria together, each with
+    /// its weight as a share of its range over the complete candidates. All add up over the parts
+    /// (a mean is the sum over the number of parts), so that each part has its piece of the value.
+    pub fn weigh(&mut self, cost: (f64, Range<f64>), further: &[(Criterion, f64, Range<f64>)]) {
         let parts = self.parts.max(1) as f64;
-        let piece = |column: &Column, index: u32, (weight, range): &(f64, Range<f64>)| {
+        let piece = |column: &Column, index: u32, weight: f64, range: &Range<f64>| {
             let span = range.end - range.start;
             if span > 0.0 {
                 weight * (column.at(index) - range.start / parts) / span
@@ -316,7 +353,12 @@ impl Table {
             }
         };
         let pieces = (0..self.len() as u32).map(|index| {
-            piece(self.expected(), index, &cost) + piece(&self.large_share, index, &large_share)
+            let of_cost = piece(self.expected(), index, cost.0, &cost.1);
+            further
+                .iter()
+                .fold(of_cost, |sum, (criterion, weight, range)| {
+                    sum + piece(self.further(*criterion), index, *weight, range)
+                })
         });
         self.weighed = Some(Column::Each(pieces.collect()));
     }
@@ -335,7 +377,8 @@ impl Table {
             cost: self.cost.at(entry.index),
             pof: self.pof.at(entry.index),
             expected: self.expected().at(entry.index),
-            large_share: self.large_share.at(entry.index),
+            large_share: self.further(Criterion::LargeShare).at(entry.index),
+            degree: self.further(Criterion::Degree).at(entry.index),
         }
     }
 
@@ -348,7 +391,7 @@ impl Table {
             + self.cost.bytes()
             + self.pof.bytes()
             + self.expected.as_ref().map_or(0, Column::bytes)
-            + self.large_share.bytes()
+            + self.further.iter().map(Column::bytes).sum::<usize>()
             + self.weighed.as_ref().map_or(0, Column::bytes)
     }
 }

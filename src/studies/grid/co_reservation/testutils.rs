@@ -84,6 +84,7 @@ pub fn situation(number: u64) -> Situation {
                 cost_weight: stream.random(),
                 start_weight: stream.random(),
                 mix_weight: 0.0,
+                degree_weight: 0.0,
             },
             task: None,
         }

@@ -235,7 +235,7 @@ proptest! {
                 LeadRule::Factor { factor: factors.1 }
             },
             bursts: bursts.map(|(count, width)| Bursts { count, width: Seconds(width) }),
-            preference: Preference { cost_weight: 0.7, start_weight: 0.3, mix_weight: 0.0 },
+            preference: Preference { cost_weight: 0.7, start_weight: 0.3, mix_weight: 0.0, degree_weight: 0.0 },
             ..CoRequestSettings::default()
         };
         let given = excerpts(1);

@@ -59,6 +59,7 @@ impl Scale {
                 start_weight,
                 // Part of what is passed as cost.
                 mix_weight: _,
+                degree_weight: _,
             }) => cost_weight * cost + start_weight * start,
             // A start counts less than a band, and the highest cost belongs to the last one.
             Valuation::Staged => (cost * BANDS).floor().min(BANDS - 1.0) + start / 2.0,

@@ -1,7 +1,7 @@
 //! The search against small worked examples and against trees that are really built.
 
 mod built_tree;
-mod mix;
+mod further;
 
 use bookahead_core::random::stream;
 use bookahead_core::workload::Preference;
@@ -15,6 +15,7 @@ fn weighted(cost_weight: f64, start_weight: f64) -> Valuation {
         cost_weight,
         start_weight,
         mix_weight: 0.0,
+        degree_weight: 0.0,
     })
 }
 

@@ -185,6 +185,11 @@ section! {
             .note(": what it counts for a5 that mostly small jobs ran lately at the clusters")
             .default_is("0")
             .decides("Meltzer 2005 §7.2"),
+        /// The weight of the reservation degree.
+        degree_weight: Given<f64> = real().from(0.0).to(1.0)
+            .note(": what it counts for a5 that little of the clusters would be reserved meanwhile")
+            .default_is("0")
+            .decides("Meltzer 2005 §4.7.2, §7.1"),
     }
 }
 

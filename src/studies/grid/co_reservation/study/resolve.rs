@@ -86,12 +86,21 @@ pub(super) fn resolve(
         raw.broker.probe_only().refuse(&why, problems);
         return None;
     }
-    let mix_counts = (requests.as_ref()).is_some_and(|it| it.preference.mix_weight > 0.0);
-    if mix_counts && settings.search.cost_tolerance > 0.0 {
-        raw.broker.cost_tolerance().refuse(
-            "it is in units of money, and with `requests.mix_weight` candidates are compared by cost and mix together: leave one of them out",
-            problems,
+    let preference = requests
+        .as_ref()
+        .map(|it| it.preference)
+        .unwrap_or_default();
+    let further = [
+        ("requests.mix_weight", preference.mix_weight),
+        ("requests.degree_weight", preference.degree_weight),
+    ];
+    if let Some((key, _)) = further.iter().find(|(_, weight)| *weight > 0.0)
+        && settings.search.cost_tolerance > 0.0
+    {
+        let why = format!(
+            "it is in units of money, and with `{key}` candidates are compared by cost and that together: leave one of them out"
         );
+        raw.broker.cost_tolerance().refuse(&why, problems);
         return None;
     }
     if asked_for > known {

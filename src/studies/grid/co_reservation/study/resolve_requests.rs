@@ -167,11 +167,13 @@ fn preference(raw: &RawRequests, base: Preference, problems: &mut Problems) -> O
         exclude((key, given), ("requests.alpha", &raw.alpha), problems)?;
     }
     let mix_weight = raw.mix_weight().or(base.mix_weight, problems);
+    let degree_weight = raw.degree_weight().or(base.degree_weight, problems);
     if let Some(alpha) = raw.alpha().checked(problems)? {
         return Some(Preference {
             cost_weight: alpha,
             start_weight: 1.0 - alpha,
             mix_weight: mix_weight?,
+            degree_weight: degree_weight?,
         });
     }
     let cost_weight = raw.cost_weight().or(base.cost_weight, problems);
@@ -180,6 +182,7 @@ fn preference(raw: &RawRequests, base: Preference, problems: &mut Problems) -> O
         cost_weight: cost_weight?,
         start_weight: start_weight?,
         mix_weight: mix_weight?,
+        degree_weight: degree_weight?,
     })
 }
 

@@ -21,6 +21,7 @@ fn offsets(hours: (i64, i64), start_weight: f64) -> [f64; 2] {
         cost_weight: 1.0 - start_weight,
         start_weight,
         mix_weight: 0.0,
+        degree_weight: 0.0,
     };
     let inputs = empty_clusters(7, 100, vec![request]);
     let run = simulate(&inputs, &settings(Algorithm::A5), &StreamSeed::default());

@@ -238,6 +238,7 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
             cost_weight: 1.0,
             start_weight: 0.0,
             mix_weight: 0.0,
+            degree_weight: 0.0,
         };
         let cheapest = outcome(Algorithm::A5, cheap);
         if let (Some(bounds), Some(cost)) = (cheapest.bounds, cheapest.cost) {

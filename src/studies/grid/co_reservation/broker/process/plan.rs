@@ -117,7 +117,8 @@ impl Plan {
             further: self.further(request),
             starts: self.starts.clone(),
             filters: rules.search.algorithm.filters(),
-            degrees: rules.search.sort_by == SortBy::ReservationDegree,
+            degrees: rules.search.sort_by == SortBy::ReservationDegree
+                || request.preference.degree_weight > 0.0,
             job_mix: request.preference.mix_weight > 0.0,
             free_cpus: rules.search.record_free_cpus && self.purpose == Purpose::First,
             precedence: class.precedence(),
@@ -255,6 +256,7 @@ pub(super) fn candidate(
         pof,
         expected,
         large_share,
+        degree,
     }
 }
 
@@ -271,6 +273,7 @@ pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
         cost_weight: 1.0,
         start_weight: 0.0,
         mix_weight: 0.0,
+        degree_weight: 0.0,
     };
     SearchRules {
         order: if least_first { Order::Value } else { row.order },

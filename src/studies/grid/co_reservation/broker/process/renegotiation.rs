@@ -6,6 +6,7 @@ use bookahead_core::units::Seconds;
 use super::plan::{Plan, search_rules};
 use super::{Effect, GrantedPart, Process, Rules, Stage};
 use crate::co_reservation::broker::{Timer, Wait};
+use crate::co_reservation::table::Criterion;
 use crate::co_reservation::{Order, RequestClass, SortBy, Valuation};
 
 impl Process {
@@ -117,11 +118,13 @@ impl Process {
             });
             (start, cost.sum::<f64>())
         };
-        let large_share = |parts: &[GrantedPart]| {
-            let shares = parts.iter().map(|it| it.candidate.large_share);
-            shares.sum::<f64>()
-        };
-        let shares = (large_share(one), large_share(other));
+        let further = Criterion::ALL.map(|criterion| {
+            let sum = |parts: &[GrantedPart]| {
+                let each = parts.iter().map(|it| criterion.of(&it.candidate));
+                each.sum::<f64>()
+            };
+            (criterion, sum(one), sum(other))
+        });
         let (one, other) = (value(one), value(other));
         let found = search_rules(rules, &self.outcome.request);
         match found.valuation {
@@ -135,10 +138,13 @@ impl Process {
                     let start = worse(it.0 > than.0, weights.start_weight);
                     start + worse(it.1 > than.1, weights.cost_weight)
                 };
-                let mix = weights.mix_weight;
-                let one_is_worse = weighed(one, other) + worse(shares.0 > shares.1, mix);
-                let other_is_worse = weighed(other, one) + worse(shares.1 > shares.0, mix);
-                one_is_worse < other_is_worse
+                let mut is_worse = (weighed(one, other), weighed(other, one));
+                for (criterion, one, other) in further {
+                    let weight = criterion.weight(&weights);
+                    is_worse.0 += worse(one > other, weight);
+                    is_worse.1 += worse(other > one, weight);
+                }
+                is_worse.0 < is_worse.1
             }
             Valuation::Weighted(_) => one < other,
         }

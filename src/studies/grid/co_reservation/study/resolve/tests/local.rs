@@ -39,6 +39,25 @@ fn the_mix_of_jobs_is_specified_where_a5_weighs_it() {
 }
 
 #[test]
+fn the_reservation_degree_is_specified_where_a5_weighs_it_and_sorts_by_nothing_else() {
+    let with = |broker: &str, weight: f64| {
+        spec(&format!(
+            "[requests]\ndegree_weight = {weight:?}\n[broker]\n{broker}\n"
+        ))
+    };
+    let degree = "algorithm = \"a5\"\nsort_by = \"reservation-degree\"";
+    for broker in ["algorithm = \"a4\"", degree] {
+        assert_eq!(with(broker, 0.5), with(broker, 0.0), "{broker}");
+    }
+    let weight = |weight| {
+        let stored = serde_json::to_value(with("algorithm = \"a5\"", weight)).expect("JSON");
+        let preference = stored["co_requests"]["preference"].clone();
+        preference.get("degree_weight").cloned()
+    };
+    assert_eq!((weight(0.5), weight(0.0)), (Some(0.5.into()), None));
+}
+
+#[test]
 fn a_backlog_of_the_plan_is_refused_where_there_is_no_plan_by_limits() {
     let planned = "[local]\nbacklog_work = \"planned\"\n";
     assert_eq!(settings(planned).local.backlog_work, BacklogWork::Planned);

@@ -294,6 +294,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "leave one of them out",
         ),
         (
+            "[requests]\ndegree_weight = 0.5\n[broker]\nalgorithm = \"a5\"\ncost_tolerance = 1.0",
+            "broker.cost_tolerance",
+            OutOfRange,
+            "with `requests.degree_weight` candidates are compared",
+        ),
+        (
+            "[requests]\ndegree_weight = -0.5",
+            "requests.degree_weight",
+            OutOfRange,
+            "0 to 1",
+        ),
+        (
             "[local]\nlook_ahead = 0",
             "local.look_ahead",
             OutOfRange,

@@ -1,14 +1,22 @@
-//! The order of candidates where the mix of jobs counts (Meltzer 2005, §7.2).
+//! The order of candidates where further criteria count: the mix of jobs (Meltzer 2005, §7.2) and
+//! the reservation degree (§7.1).
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::co_reservation::table::Criterion;
+
+/// To which degree a cluster would be reserved, other than in the order of clusters.
+fn degree(cluster: u16) -> f64 {
+    f64::from(cluster * 5 % 7) / 8.0
+}
 
 /// Candidates of two parts at these (cluster, start, cost of a part, share of large jobs).
 fn mixed(clusters: &[(u16, i64, f64, f64)]) -> Vec<Candidate> {
     let both = |&(cluster, start, cost, large_share): &(u16, i64, f64, f64)| {
         [0, 1].map(|part| Candidate {
             large_share,
+            degree: degree(cluster),
             ..candidate(cluster, part, start, cost)
         })
     };
@@ -47,6 +55,7 @@ fn clusters_where_small_jobs_ran_lately_are_tried_first() {
         cost_weight,
         start_weight,
         mix_weight,
+        degree_weight: 0.0,
     };
     let equal = mixed(&[(0, 0, 1.0, a), (1, 0, 1.0, b), (2, 0, 1.0, c)]);
     let order = tried(weights(0.0, 0.0, 1.0), equal.clone());
@@ -62,10 +71,11 @@ fn clusters_where_small_jobs_ran_lately_are_tried_first() {
     assert_eq!(pairs(&order), [(1, 2), (0, 2), (0, 1)]);
 
     let mut open = OpenCandidates::new(Table::new(2, equal, None), None);
-    let range = open.range(Weight::LargeShare, Weight::HighestLargeShare);
+    let mix = Criterion::LargeShare;
+    let range = open.range(Weight::Further(mix), Weight::HighestFurther(mix));
     let cost = open.range(Weight::Weighed, Weight::HighestWeighed);
     assert_eq!((cost.start, cost.end), (2.0, 2.0));
-    open.table.weigh((0.0, cost), (1.0, range));
+    open.table.weigh((0.0, cost), &[(mix, 1.0, range)]);
     let piece = |cluster: u16| {
         let mut group = open.table.group(0, 0);
         let index = group.find(|&index| open.table.cluster(index) == cluster);
@@ -99,11 +109,33 @@ fn clusters_where_small_jobs_ran_lately_are_tried_first() {
     assert_eq!((first.0.min(first.1), first.0.max(first.1)), (1, 2));
 }
 
+#[test]
+fn clusters_that_would_be_reserved_less_are_tried_first_if_that_counts() {
+    // Degrees 0, 5/8 and 3/8: the pairs of clusters have means of 5/16, 3/16 and 1/2.
+    let candidates = mixed(&[(0, 0, 1.0, 0.0), (1, 0, 1.0, 0.0), (2, 0, 1.0, 0.0)]);
+    let weights = Preference {
+        cost_weight: 0.5,
+        start_weight: 0.5,
+        mix_weight: 0.0,
+        degree_weight: 0.5,
+    };
+    let order = tried(weights, candidates);
+    let mut pairs: Vec<_> = order.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    pairs.dedup();
+    assert_eq!(pairs, [(0, 2), (0, 1), (1, 2)]);
+}
+
+/// Start, cost, mix and degree of a complete candidate.
+type Complete = (i64, f64, f64, f64);
+
 proptest! {
     #[test]
-    fn complete_candidates_are_tried_by_cost_start_and_mix_together(
+    fn complete_candidates_are_tried_by_cost_start_mix_and_degree_together(
         clusters in prop::collection::vec((0_i64..3, 0_u8..8, 0_u8..8), 2..6),
-        (cost_weight, start_weight, mix_weight) in (0.0..1.0, 0.0..1.0, 0.01..1.0),
+        (cost_weight, start_weight) in (0.0..1.0, 0.0..1.0),
+        (mix_weight, degree_weight) in prop_oneof![
+            (0.01..1.0, Just(0.0)), (Just(0.0), 0.01..1.0), (0.01..1.0, 0.01..1.0)
+        ],
     ) {
         let clusters: Vec<_> = (0..)
             .zip(&clusters)
@@ -112,17 +144,20 @@ proptest! {
                 [at(start * 100), at(500)]
             })
             .collect();
-        let complete: Vec<(i64, f64, f64)> = (clusters.iter())
+        let complete: Vec<Complete> = (clusters.iter())
             .flat_map(|one| clusters.iter().map(move |other| (one, other)))
             .filter(|(one, other)| one.0 != other.0 && one.1 == other.1)
-            .map(|(one, other)| (one.1, one.2 + other.2, (one.3 + other.3) / 2.0))
+            .map(|(one, other)| {
+                let mix = (one.3 + other.3) / 2.0;
+                (one.1, one.2 + other.2, mix, (degree(one.0) + degree(other.0)) / 2.0)
+            })
             .collect();
-        let share = |value: f64, of: &dyn Fn(&(i64, f64, f64)) -> f64| {
+        let share = |value: f64, of: &dyn Fn(&Complete) -> f64| {
             let all = || complete.iter().map(of);
             let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
             if high > low { (value - low) / (high - low) } else { 0.0 }
         };
-        let weights = Preference { cost_weight, start_weight, mix_weight };
+        let weights = Preference { cost_weight, start_weight, mix_weight, degree_weight };
         let rules = SearchRules {
             valuation: Valuation::Weighted(weights),
             ..rules(Order::Value, Repair::BestFirst)
@@ -136,10 +171,12 @@ proptest! {
                     let one: Candidate = one;
                     let (start, cost) = (one.start.0, one.cost + candidate.cost);
                     let mix = (one.large_share + candidate.large_share) / 2.0;
+                    let degree = (one.degree + candidate.degree) / 2.0;
                     values.push(
                         cost_weight * share(cost, &|it| it.1)
                             + start_weight * share(start as f64, &|it| it.0 as f64)
-                            + mix_weight * share(mix, &|it| it.2),
+                            + mix_weight * share(mix, &|it| it.2)
+                            + degree_weight * share(degree, &|it| it.3),
                     );
                     false
                 }
